@@ -15,19 +15,13 @@ func highlight(code string) template.HTML {
 	file := token.NewFileSet().AddFile("", -1, len(code))
 	s.Init(file, []byte(code), nil, scanner.ScanComments)
 	done := 0
-	for {
-		pos, kind, literal := s.Scan()
-		if kind == token.EOF {
-			break
+	for pos, kind, literal := s.Scan(); kind != token.EOF; pos, kind, literal = s.Scan() {
+		if class := classOf(kind); class != "" {
+			at := file.Offset(pos)
+			b.WriteString(template.HTMLEscapeString(code[done:at]))
+			done = at + len(literal)
+			b.WriteString(`<span class="` + class + `">` + template.HTMLEscapeString(code[at:done]) + `</span>`)
 		}
-		class := classOf(kind)
-		if class == "" {
-			continue
-		}
-		at := file.Offset(pos)
-		b.WriteString(template.HTMLEscapeString(code[done:at]))
-		done = at + len(literal)
-		b.WriteString(`<span class="` + class + `">` + template.HTMLEscapeString(code[at:done]) + `</span>`)
 	}
 	b.WriteString(template.HTMLEscapeString(code[done:]))
 	return template.HTML(b.String())

@@ -62,10 +62,7 @@ func (b *builder) repository(file string) string {
 
 // relative is the link from one page to another file of the site.
 func relative(from, to string) string {
-	link, err := filepath.Rel(path.Dir(from), to)
-	if err != nil {
-		return to // both are below the top of the site
-	}
+	link, _ := filepath.Rel(path.Dir(from), to) // Both are below the top of the site.
 	return filepath.ToSlash(link)
 }
 

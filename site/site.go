@@ -12,7 +12,7 @@ import (
 	"strings"
 )
 
-//go:embed templates static
+//go:embed templates
 var own embed.FS
 
 const (
@@ -43,8 +43,9 @@ type builder struct {
 	files fs.FS
 	// source is where others can read the repository, "" for nowhere.
 	source string
-	// url is where the site stands, "" for anywhere.
-	url string
+	// URL is where the site stands, "" for anywhere. Others find a preview's picture by a whole
+	// URL only.
+	URL string
 	// found are the files that have a page; the documents among them are not nil.
 	found map[string]*document
 	// order is the reading path.
@@ -60,7 +61,7 @@ func build(root string, files fs.FS, source, url string) (map[string][]byte, err
 	if err != nil {
 		return nil, err
 	}
-	b.url = strings.TrimSuffix(url, "/")
+	b.URL = strings.TrimSuffix(url, "/")
 	for file, d := range b.found {
 		write := b.writeSource
 		if d != nil {
@@ -70,15 +71,14 @@ func build(root string, files fs.FS, source, url string) (map[string][]byte, err
 			return nil, err
 		}
 	}
-	for name, from := range map[string]string{"page.css": pageFolder + "style.css", "icon.svg": pageFolder + "icon.svg", "screenshot.png": "internal/page/screenshot.png"} {
-		content, err := fs.ReadFile(files, from)
-		if err != nil {
-			return nil, err
-		}
-		b.out[name] = content
-	}
-	for _, name := range []string{"site.css", "preview.png"} {
-		if b.out[name], err = own.ReadFile("static/" + name); err != nil {
+	for name, from := range map[string]string{
+		"page.css":       pageFolder + "style.css",
+		"icon.svg":       pageFolder + "icon.svg",
+		"screenshot.png": "internal/page/screenshot.png",
+		"site.css":       "site/static/site.css",
+		"preview.png":    "site/static/preview.png",
+	} {
+		if b.out[name], err = fs.ReadFile(files, from); err != nil {
 			return nil, err
 		}
 	}
@@ -247,14 +247,6 @@ type page struct {
 	Said map[string]template.HTML
 	// Quiz has words if what stands below each small heading of Body is folded.
 	Quiz quiz
-}
-
-// Card is the picture of a preview: others find it by a whole URL only.
-func (p page) Card() string {
-	if p.url != "" {
-		return p.url + "/preview.png"
-	}
-	return p.To("preview.png")
 }
 
 // Place is its place on the reading path, from 1, 0 for none. Before and After are its

@@ -5,6 +5,7 @@ import (
 	"go/doc/comment"
 	"go/parser"
 	"go/token"
+	"go/types"
 	"html/template"
 	"path"
 	"regexp"
@@ -110,17 +111,8 @@ func functionID(f *ast.FuncDecl) string {
 	if f.Recv == nil {
 		return f.Name.Name
 	}
-	receiver := f.Recv.List[0].Type
-	if star, ok := receiver.(*ast.StarExpr); ok {
-		receiver = star.X
-	}
-	if generic, ok := receiver.(*ast.IndexExpr); ok {
-		receiver = generic.X
-	}
-	if name, ok := receiver.(*ast.Ident); ok {
-		return name.Name + "." + f.Name.Name
-	}
-	return ""
+	receiver, _, _ := strings.Cut(types.ExprString(f.Recv.List[0].Type), "[")
+	return strings.TrimPrefix(receiver, "*") + "." + f.Name.Name
 }
 
 func specID(spec ast.Spec) string {
@@ -160,31 +152,23 @@ func docHTML(doc *ast.CommentGroup) template.HTML {
 	return template.HTML(printer.HTML(p.Parse(doc.Text())))
 }
 
+// block is a comment of lines that begin with #, and what stands below it.
+var block = regexp.MustCompile(`((?:[ \t]*#.*\n)*)((?:(?:[ \t]*[^#\s].*|[ \t]*)\n)*)`)
+
 // hashPairs divides a file whose comments are lines that begin with #, such as YAML.
 func hashPairs(source []byte) (pairs []pair) {
-	var doc, code []string
-	flush := func() {
-		if len(doc)+len(code) > 0 {
-			text := template.HTMLEscapeString(strings.Join(doc, "\n"))
-			if text != "" {
-				text = "<p>" + strings.ReplaceAll(text, "\n\n", "</p><p>") + "</p>"
-			}
-			pairs = append(pairs, pair{Doc: template.HTML(text), Code: template.HTML(template.HTMLEscapeString(strings.Join(code, "\n")))})
+	for _, found := range block.FindAllStringSubmatch(strings.TrimRight(string(source), "\n")+"\n", -1) {
+		doc := ""
+		for line := range strings.Lines(found[1]) {
+			doc += strings.TrimSpace(strings.TrimPrefix(strings.TrimSpace(line), "#")) + "\n"
 		}
-		doc, code = nil, nil
+		if doc != "" {
+			text := template.HTMLEscapeString(strings.TrimSuffix(doc, "\n"))
+			doc = "<p>" + strings.ReplaceAll(text, "\n\n", "</p><p>") + "</p>"
+		}
+		if found[0] != "" {
+			pairs = append(pairs, pair{Doc: template.HTML(doc), Code: template.HTML(template.HTMLEscapeString(strings.TrimSuffix(found[2], "\n")))})
+		}
 	}
-	for l := range strings.Lines(strings.TrimRight(string(source), "\n")) {
-		l = strings.TrimRight(l, "\n")
-		text, isComment := strings.CutPrefix(strings.TrimSpace(l), "#")
-		if !isComment {
-			code = append(code, l)
-			continue
-		}
-		if len(code) > 0 {
-			flush()
-		}
-		doc = append(doc, strings.TrimSpace(text))
-	}
-	flush()
 	return pairs
 }

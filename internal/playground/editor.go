@@ -1,6 +1,7 @@
 package playground
 
 import (
+	"bytes"
 	"encoding/base64"
 	"encoding/json"
 	"fmt"
@@ -61,9 +62,9 @@ func apply(p *Playground, args []string) (string, error) {
 		return "", refusal("One object at a time: no --- here.")
 	}
 	var object metav1.PartialObjectMetadata
-	content, err := yaml.YAMLToJSON(text)
+	content, err := yaml.YAMLToJSONStrict(text)
 	if err == nil {
-		err = yaml.Unmarshal(text, &object)
+		err = json.Unmarshal(content, &object)
 	}
 	if err != nil {
 		return "", refusal("This is neither a Foo nor a Deployment: " + err.Error())
@@ -81,12 +82,9 @@ func apply(p *Playground, args []string) (string, error) {
 	if !name(object.Name) {
 		return "", refusal("metadata.name must have 1 to 40 small letters, digits and dashes.")
 	}
-	if err := yaml.UnmarshalStrict(text, typed); err != nil {
-		return "", err
-	}
-	// That makes a string of a number where the type has one. A server refuses it, and no informer
-	// could read it.
-	if err := json.Unmarshal(content, typed); err != nil {
+	strict := json.NewDecoder(bytes.NewReader(content))
+	strict.DisallowUnknownFields()
+	if err := strict.Decode(typed); err != nil {
 		return "", fmt.Errorf("Error from server (BadRequest): %w", err)
 	}
 	if d, ok := typed.(*appsv1.Deployment); ok && (d.Spec.Selector != nil || p.api.Get(collection+"/"+d.Name) == nil) {

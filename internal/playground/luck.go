@@ -15,9 +15,6 @@ import (
 	"example.com/byhand/kit/testkit"
 )
 
-// watched are the resources whose watches can be cut.
-var watched = []string{"foos", "deployments", "projects"}
-
 // switches are what stays on until it is turned off.
 var switches = []string{"quota", "webhook", "lose", "hold", "slow", "busy"}
 
@@ -89,7 +86,7 @@ func (p *Playground) stop([]string) (string, error) {
 }
 
 func (p *Playground) cut() {
-	for _, resource := range watched {
+	for _, resource := range []string{"foos", "deployments", "projects"} {
 		p.api.CutWatches(resource)
 	}
 }
@@ -141,11 +138,9 @@ func (p *Playground) badLuck(w http.ResponseWriter, r *http.Request) bool {
 	}
 	switch {
 	case written && r.Method == http.MethodPost && p.isOn("quota"):
-		p.noteRefusal(r, http.StatusForbidden)
-		testkit.WriteError(w, apierrors.NewForbidden(resource, "", errors.New("exceeded quota: playground, requested: count/deployments.apps=1, used: count/deployments.apps=1, limited: count/deployments.apps=1")))
+		p.refuse(w, r, apierrors.NewForbidden(resource, "", errors.New("exceeded quota: playground, requested: count/deployments.apps=1, used: count/deployments.apps=1, limited: count/deployments.apps=1")))
 	case written && p.isOn("webhook"):
-		p.noteRefusal(r, http.StatusInternalServerError)
-		testkit.WriteError(w, apierrors.NewInternalError(errors.New(`failed calling webhook "playground.example.com": Post "https://playground.default.svc:443/": dial tcp: connect: connection refused`)))
+		p.refuse(w, r, apierrors.NewInternalError(errors.New(`failed calling webhook "playground.example.com": Post "https://playground.default.svc:443/": dial tcp: connect: connection refused`)))
 	default:
 		return false
 	}

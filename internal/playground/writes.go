@@ -1,12 +1,14 @@
 package playground
 
 import (
-	"bytes"
 	"fmt"
+	"maps"
 	"net/http"
+	"net/http/httptest"
 	"strings"
 	"time"
 
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"example.com/byhand/kit/testkit"
@@ -63,11 +65,12 @@ func (p *Playground) noteWrite(by, method, path string, code int, object map[str
 	p.tell("write", w)
 }
 
-// noteRefusal tells of a write that does not reach the server.
-func (p *Playground) noteRefusal(r *http.Request, code int) {
+// refuse answers a write in the server's place, and tells of it.
+func (p *Playground) refuse(w http.ResponseWriter, r *http.Request, why *apierrors.StatusError) {
 	p.writing.Lock()
 	defer p.writing.Unlock()
-	p.noteWrite(r.UserAgent(), r.Method, r.URL.Path, code, nil)
+	p.noteWrite(r.UserAgent(), r.Method, r.URL.Path, int(why.ErrStatus.Code), nil)
+	testkit.WriteError(w, why)
 }
 
 // noteWrites is the server, which tells of the writes that reach it.
@@ -80,31 +83,15 @@ func (p *Playground) noteWrites(server http.Handler) http.Handler {
 		// No answer to a write may be told before it.
 		p.writing.Lock()
 		defer p.writing.Unlock()
-		answer := &noted{ResponseWriter: w, code: http.StatusOK}
+		answer := httptest.NewRecorder()
 		server.ServeHTTP(answer, r)
 		object := &unstructured.Unstructured{}
-		_ = object.UnmarshalJSON(answer.body.Bytes()) // A refusal is a Status.
-		p.noteWrite(r.UserAgent(), r.Method, r.URL.Path, answer.code, object.Object)
+		_ = object.UnmarshalJSON(answer.Body.Bytes()) // A refusal is a Status.
+		p.noteWrite(r.UserAgent(), r.Method, r.URL.Path, answer.Code, object.Object)
+		maps.Copy(w.Header(), answer.Header())
+		w.WriteHeader(answer.Code)
+		_, _ = w.Write(answer.Body.Bytes())
 	})
-}
-
-// noted is an answer of which a copy is kept.
-type noted struct {
-	http.ResponseWriter
-	code int
-	body bytes.Buffer
-}
-
-// WriteHeader implements http.ResponseWriter.
-func (n *noted) WriteHeader(code int) {
-	n.code = code
-	n.ResponseWriter.WriteHeader(code)
-}
-
-// Write implements http.ResponseWriter.
-func (n *noted) Write(b []byte) (int, error) {
-	n.body.Write(b)
-	return n.ResponseWriter.Write(b)
 }
 
 // heldBack are the changes of Deployments that a held watch has not delivered.

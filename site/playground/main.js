@@ -1,7 +1,8 @@
 // The page of the site with a cluster behind it, and what the visitor can do to that.
 
-import {picture, player} from '../../internal/page/static/main.js';
+import {picture, player, prefers} from '../../internal/page/static/main.js';
 import {byId, counted, el, say} from '../../internal/page/static/dom.js';
+import {files} from '../../internal/page/static/panel.js';
 import {ask, on} from './cluster.js';
 import * as objects from './objects.js';
 import * as tour from './tour.js';
@@ -13,23 +14,14 @@ byId('time').append(document.querySelector('.controls'), byId('objects'));
 byId('visit').append(byId('panel'));
 picture.latest = 3000;
 picture.fastest = 260;
-const small = matchMedia('(max-width: 760px)');
-const lay = () => small.matches && picture.lay('small');
-small.addEventListener('change', lay);
-lay();
+prefers('(max-width: 760px)', (small) => small && picture.lay('small'));
 
 // What a visitor reads elsewhere must not end what goes on here.
 document.querySelector('main').addEventListener('click', ({target}) => target.closest('a:not([href^="#"])')?.setAttribute('target', '_blank'));
 
 // Where the panel names a file that this site shows, that is a link to it.
-new MutationObserver(() => {
-  for (const code of byId('panel').querySelectorAll('.places code, .place code')) {
-    const [file, name] = [code.textContent, code.nextSibling?.textContent.trim()];
-    if (readingPath.includes(file) && !code.closest('a')) {
-      code.replaceWith(el('a', {href: `read/${file}.html${name ? `#${name}` : ''}`}, code.cloneNode(true)));
-    }
-  }
-}).observe(byId('panel'), {subtree: true, childList: true});
+const {named} = files;
+files.named = (file, name) => (readingPath.includes(file) ? el('a', {href: `read/${file}.html${name ? `#${name}` : ''}`}, named(file)) : named(file));
 
 // --- what is done ---
 

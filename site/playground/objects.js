@@ -2,8 +2,8 @@
 // A correction is over in milliseconds: both are made of the writes, not of what is so now.
 
 import {choose, picture, player} from '../../internal/page/static/main.js';
-import {byId, counted, el, say} from '../../internal/page/static/dom.js';
-import {lasted, who} from './words.js';
+import {byId, counted, el, say, took as lasted} from '../../internal/page/static/dom.js';
+import {who} from './words.js';
 
 // So many states of one object are told.
 const mostValues = 5;
@@ -108,18 +108,11 @@ function draw() {
     });
     const body = byId(table).tBodies[0];
     wanted.forEach((row, i) => row !== body.children[i] && body.insertBefore(row, body.children[i] ?? null));
-    while (body.children.length > wanted.length) {
-      body.lastElementChild.remove();
-    }
+    [...body.children].slice(wanted.length).forEach((row) => row.remove());
   }
   const lit = [...rows.values()].filter(({row}) => row.getAnimations().length > 0);
   if (new Set([...lit, ...changed]).size <= mostLit) {
     changed.forEach(lightUp);
-  }
-  for (const [id, {row}] of rows) {
-    if (!row.isConnected) {
-      rows.delete(id);
-    }
   }
 }
 
@@ -153,6 +146,7 @@ export function begin() {
 /** Forgets everything: the cluster is empty. */
 export function forget() {
   stories.clear();
+  rows.clear();
   action = null;
   tell();
 }

@@ -37,7 +37,6 @@ export const puzzle = last + 1;
 let at = 1; // Its text can be read while the program comes.
 let turn = 0; // Another lesson has begun when it is another one.
 let phase = ''; // 'sets', 'asks', 'acts', 'seen' or 'lost'
-let acts = [];
 let left = []; // of the act
 let follows = false; // the focus: what has it will be hidden or disabled
 
@@ -78,8 +77,7 @@ export async function begin(n, commands = lessons[n].dataset.setup.split('; ')) 
   byId('page').hidden = at === 0;
   byId('page').href = at === puzzle ? 'puzzle.html' : `lesson-${at}.html`;
   show('sets');
-  acts = lesson().dataset.act?.split('; ') ?? [];
-  left = [...acts];
+  left = lesson().dataset.act?.split('; ') ?? [];
   for (const command of mine > 1 ? ['reset', ...commands] : commands) {
     await (command === 'wait' ? settled() : ask(command));
     if (turn !== mine) {
@@ -148,7 +146,7 @@ export function open({act, again}) {
     } else if (phase === 'lost') {
       again();
     } else {
-      act(acts);
+      act([...left]);
       moved = Date.now();
       show('acts');
     }

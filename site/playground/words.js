@@ -3,6 +3,7 @@
 // translate="no", is a name.
 
 import {byId, language} from '../../internal/page/static/dom.js';
+import {forgetOldest} from '../../internal/page/static/history.js';
 import texts from './zh.json';
 
 const known = new Map(Object.entries(JSON.parse(texts)));
@@ -46,11 +47,9 @@ function inChinese(text) {
     return text.replace(en, () => known.get(en) ?? en);
   }
   if (!found.has(en)) {
-    if (found.size > mostFound) {
-      found.clear();
-    }
     found.set(en, en); // A part of it that is all of it is not looked up again.
     found.set(en, look(en));
+    forgetOldest(found, mostFound);
   }
   return text.replace(en, () => found.get(en));
 }
@@ -87,12 +86,8 @@ function putAll(root) {
 }
 
 const seen = new MutationObserver((changes) => {
-  for (const {type, target, attributeName, addedNodes} of changes) {
-    if (type === 'attributes') {
-      target.hasAttribute(attributeName) && put(target.getAttributeNode(attributeName));
-    } else {
-      (type === 'childList' ? addedNodes : [target]).forEach(putAll);
-    }
+  for (const {type, target, addedNodes} of changes) {
+    (type === 'childList' ? addedNodes : [target]).forEach(putAll);
   }
 });
 
@@ -120,6 +115,3 @@ export function open() {
 
 /** Who writes, in words. A process of the controller is the controller. */
 export const who = (by) => (by.startsWith('controller-') ? 'the controller' : by);
-
-/** A duration in milliseconds. */
-export const lasted = (ms) => (ms < 1000 ? `${Math.max(1, Math.round(ms))} ms` : `${(ms / 1000).toFixed(1)} s`);

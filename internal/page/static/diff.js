@@ -3,42 +3,37 @@
 
 const isObject = (value) => value !== null && typeof value === 'object' && !Array.isArray(value);
 
+const byField = (object) => new Map(Object.entries(object).map(([key, value]) => [`.${key}`, value]));
+const byNumber = (list) => new Map(list.map((member, i) => [`[${i}]`, member]));
+
 // Members of lists are found again by what names them, as the API does it.
-function named(list) {
+function byName(list) {
   const field = ['type', 'name', 'uid'].find((f) => list.every((member) => isObject(member) && typeof member[f] === 'string'));
-  if (!field) {
-    return null;
-  }
-  const byName = new Map(list.map((member) => [`${field}=${member[field]}`, member]));
-  return byName.size === list.length ? byName : null;
+  const members = new Map(list.map((member) => [`[${field}=${member?.[field]}]`, member]));
+  return field && members.size === list.length ? members : null;
 }
 
-const join = (path, key) => (path === '' ? key : `${path}.${key}`);
+// What two values consist of, each part by where it is; nothing if they are no two of a kind.
+function partsOf(before, after) {
+  if (isObject(before) && isObject(after)) {
+    return [byField(before), byField(after)];
+  }
+  if (!Array.isArray(before) || !Array.isArray(after)) {
+    return [];
+  }
+  const named = [byName(before), byName(after)];
+  return named.every(Boolean) ? named : [byNumber(before), byNumber(after)];
+}
 
 function walk(before, after, path, found) {
-  if (Object.is(before, after)) {
-    return;
-  }
-  if (isObject(before) && isObject(after)) {
-    for (const key of new Set([...Object.keys(before), ...Object.keys(after)])) {
-      walk(before[key], after[key], join(path, key), found);
+  const [a, b] = partsOf(before, after);
+  if (a) {
+    for (const key of new Set([...a.keys(), ...b.keys()])) {
+      walk(a.get(key), b.get(key), path + key, found);
     }
-    return;
+  } else if (!Object.is(before, after)) {
+    found.push({path: path.replace(/^\./, ''), before, after});
   }
-  if (Array.isArray(before) && Array.isArray(after)) {
-    const [a, b] = [named(before), named(after)];
-    if (a && b) {
-      for (const key of new Set([...a.keys(), ...b.keys()])) {
-        walk(a.get(key), b.get(key), `${path}[${key}]`, found);
-      }
-    } else {
-      for (let i = 0; i < Math.max(before.length, after.length); i++) {
-        walk(before[i], after[i], `${path}[${i}]`, found);
-      }
-    }
-    return;
-  }
-  found.push({path, before, after});
 }
 
 /** What changed from one value to the other, by path. */

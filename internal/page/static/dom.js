@@ -50,22 +50,25 @@ const countFormat = new Intl.NumberFormat('en');
 /** 1,234 */
 export const count = (n) => countFormat.format(n);
 
-/** "1 key", "2 keys" */
-export const counted = (n, word) => `${count(n)} ${word}${n === 1 ? '' : 's'}`;
+/** "1 key", "2 keys", "2 watches" */
+export const counted = (n, word, more = 's') => `${count(n)} ${word}${n === 1 ? '' : more}`;
 
-/** A duration in nanoseconds, as people say it. */
-export function took(nanoseconds) {
-  const ms = nanoseconds / 1e6;
-  if (ms < 1) {
+/** A duration in milliseconds, as people say it. */
+export function took(ms) {
+  if (ms > 0 && ms < 1) {
     return `${Math.max(1, Math.round(ms * 1000))} µs`;
   }
-  return ms < 1000 ? `${ms < 10 ? ms.toFixed(1) : Math.round(ms)} ms` : `${(ms / 1000).toFixed(1)} s`;
+  const tenths = (n) => Math.round(n * 10) / 10;
+  return ms < 1000 ? `${ms < 10 ? tenths(ms) : Math.round(ms)} ms` : `${tenths(ms / 1000)} s`;
 }
 
-/** The time between two steps, in milliseconds. */
-export function since(ms) {
-  if (ms < 1) {
-    return '+0 ms';
+const filled = new WeakMap(); // what each element was made of, as JSON
+
+/** Makes the children of an element anew if what they are made of is not as it was. */
+export function refill(element, of, children) {
+  const text = JSON.stringify(of);
+  if (filled.get(element) !== text) {
+    element.replaceChildren(...children());
+    filled.set(element, text);
   }
-  return ms < 1000 ? `+${Math.round(ms)} ms` : `+${(ms / 1000).toFixed(ms < 10000 ? 1 : 0)} s`;
 }

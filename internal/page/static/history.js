@@ -11,6 +11,9 @@ const mostObjects = 20_000;
 /** The object that a step is about, "" for none. */
 export const objectOf = (step) => (step.key ? `${step.kind} ${step.key}` : '');
 
+/** That object, and the one whose travel the step is part of. */
+export const objectsOf = (step) => new Set([objectOf(step), step.subject].filter(Boolean));
+
 /** The kind and the key of an object's name, "Foo default/x". */
 export function split(name) {
   const [kind, ...key] = name.split(' ');
@@ -39,40 +42,35 @@ const some = (value) => (value === undefined || value === null ? 'none' : String
 
 function meaningOfChange(step, before, now) {
   if (step.what === 'deleted' || step.what === 'tombstone') {
-    return {word: 'deleted', tone: 'bad', text: 'deleted'};
+    return {tone: 'bad', text: 'deleted'};
   }
   if (!before || !now) {
-    return step.what === 'added' ? {word: 'new', tone: 'good', text: 'new'} : null;
+    return step.what === 'added' ? {tone: 'good', text: 'new'} : null;
   }
-  if (before.uid !== now.uid) {
-    return {word: 'new', tone: 'good', text: 'new, under a name that was used before'};
-  }
-  if (now.leaving && !before.leaving) {
-    return {word: 'leaving', tone: 'bad', text: 'is being deleted'};
-  }
-  if (before.name !== now.name) {
-    return {word: 'renamed', tone: 'note', text: `renamed ${some(before.name)} → ${some(now.name)}`};
-  }
-  if (before.replicas !== now.replicas) {
-    return {word: 'scaled', tone: 'note', text: `scaled ${some(before.replicas)} → ${some(now.replicas)}`};
-  }
-  if (before.available !== now.available) {
-    return {word: 'available', tone: 'good', text: `available ${before.available} → ${now.available}`};
-  }
-  return null;
+  const [, tone, text] = [
+    [before.uid !== now.uid, 'good', 'new, under a name that was used before'],
+    [now.leaving && !before.leaving, 'bad', 'is being deleted'],
+    [before.name !== now.name, 'note', `renamed ${some(before.name)} → ${some(now.name)}`],
+    [before.replicas !== now.replicas, 'note', `scaled ${some(before.replicas)} → ${some(now.replicas)}`],
+    [before.available !== now.available, 'good', `available ${before.available} → ${now.available}`],
+  ].find(([changed]) => changed) ?? [];
+  return text ? {tone, text} : null;
 }
 
-function meaningOfRequest({part, what, request}) {
+function meaningOfOutcome({part, what, request}) {
+  if (part === 'reconcile' && what === 'failed') {
+    return {tone: 'bad', text: 'error'};
+  }
   if (part !== 'request' || !request) {
     return null;
   }
   if (request.status === 409) {
-    return {word: 'conflict', tone: 'bad', text: request.method === 'POST' ? '409: exists already' : '409 Conflict'};
+    return {tone: 'bad', text: request.method === 'POST' ? '409: exists already' : '409 Conflict'};
   }
   if (request.status >= 400) {
-    return {word: 'refused', tone: 'bad', text: statusText(request.status)};
+    return {tone: 'bad', text: statusText(request.status)};
   }
-  return what === 'failed' ? {word: 'no answer', tone: 'bad', text: 'no answer'} : null;
+  return what === 'failed' ? {tone: 'bad', text: 'no answer'} : null;
 }
 
 export class History {
@@ -126,12 +124,8 @@ export class History {
   }
 
   meaning(step) {
-    const byRequest = meaningOfRequest(step);
-    if (byRequest || step.part !== 'store' || !step.key) {
-      if (step.part === 'reconcile' && step.what === 'failed') {
-        return {word: 'failed', tone: 'bad', text: 'error'};
-      }
-      return byRequest;
+    if (step.part !== 'store' || !step.key) {
+      return meaningOfOutcome(step);
     }
     const id = objectOf(step);
     const before = this.traits.get(id);
@@ -139,7 +133,7 @@ export class History {
     const meaning = meaningOfChange(step, before, now);
     // Set again, so that the Map's order is that of the last change.
     this.traits.delete(id);
-    if (now && meaning?.word !== 'deleted') {
+    if (now && meaning?.text !== 'deleted') {
       this.traits.set(id, now);
       forgetOldest(this.traits, mostObjects);
     }
@@ -149,21 +143,16 @@ export class History {
   index(step) {
     const id = objectOf(step);
     if (step.object) {
-      const before = this.latest.get(id);
       // Only the store and the stream see an object; the one that saw it first says
       // what has changed, the other that it is the same.
-      step.before = before;
+      step.before = this.latest.get(id);
       this.latest.set(id, step);
     }
-    for (const subject of new Set([step.subject, id])) {
-      if (subject) {
-        const list = this.subjects.get(subject);
-        if (list) {
-          list.push(step);
-        } else {
-          this.subjects.set(subject, [step]);
-        }
+    for (const subject of objectsOf(step)) {
+      if (!this.subjects.has(subject)) {
+        this.subjects.set(subject, []);
       }
+      this.subjects.get(subject).push(step);
     }
   }
 
@@ -175,20 +164,18 @@ export class History {
     const gone = this.steps.splice(0, Math.max(1, this.steps.length >> 3));
     this.first += gone.length;
     this.trimmed(gone);
-    const touched = new Set();
     for (const step of gone) {
       this.bytes -= step.bytes;
-      touched.add(step.subject).add(objectOf(step));
       if (this.latest.get(objectOf(step)) === step) {
         this.latest.delete(objectOf(step));
       }
       // A later step may point here; what it shows goes.
       step.object = step.before = step.request = undefined;
     }
-    for (const subject of touched) {
-      const list = this.subjects.get(subject)?.filter((step) => step.n >= this.first);
-      if (list?.length) {
-        this.subjects.set(subject, list);
+    for (const [subject, steps] of this.subjects) {
+      const kept = steps.filter((step) => step.n >= this.first);
+      if (kept.length > 0) {
+        this.subjects.set(subject, kept);
       } else {
         this.subjects.delete(subject);
       }
@@ -197,35 +184,20 @@ export class History {
 
   /** The steps of an object, oldest first, up to but without number end. */
   of(subject, end) {
-    const list = this.subjects.get(subject) ?? [];
-    let n = list.length;
-    while (n > 0 && list[n - 1].n >= end) {
-      n--;
-    }
-    return n === list.length ? list : list.slice(0, n);
+    const steps = this.subjects.get(subject) ?? [];
+    return steps.slice(0, steps.findLastIndex((step) => step.n < end) + 1);
   }
 
   /** The number of the kept step with that Seq, -1 if it is not kept. */
   find(seq) {
-    let [low, high] = [0, this.steps.length - 1];
-    while (low <= high) {
-      const middle = (low + high) >> 1;
-      if (this.steps[middle].seq === seq) {
-        return this.first + middle;
-      }
-      if (this.steps[middle].seq < seq) {
-        low = middle + 1;
-      } else {
-        high = middle - 1;
-      }
-    }
-    return -1;
+    const step = this.steps.findLast((kept) => kept.seq <= seq);
+    return step?.seq === seq ? step.n : -1;
   }
 
-  /** The number of the first kept step that is not before that time. */
-  firstSince(milliseconds) {
-    const i = this.steps.findIndex((step) => step.at >= milliseconds);
-    return i < 0 ? this.end : this.first + i;
+  /** The number of the first kept step of the last so many milliseconds. */
+  firstOfLast(milliseconds) {
+    const since = this.steps.at(-1)?.at - milliseconds;
+    return this.first + Math.max(0, this.steps.findIndex((step) => step.at >= since));
   }
 }
 

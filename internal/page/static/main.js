@@ -10,6 +10,7 @@ import {Picture} from './picture.js';
 import {Player} from './player.js';
 import {Printed} from './printed.js';
 import {Tables} from './tables.js';
+import {rateOf} from './world.js';
 
 const lastMinute = 60_000;
 // Words change at most so often, in milliseconds; a screen reader hears less.
@@ -22,9 +23,12 @@ const readBudget = 6;
 const slowly = 10;
 
 const history = new History();
-export const choose = {part: choosePart, object: chooseObject};
+export const choose = {
+  part: (id) => open(() => panel.showPart(id), id),
+  object: (subject) => open(() => panel.showObject(subject), null),
+};
 export const picture = new Picture(byId('picture'), byId('caption'), choose);
-const panel = new Panel(byId('panel'), history, {object: chooseObject, seek: goTo, close: closePanel, attempt});
+const panel = new Panel(byId('panel'), history, {seek: goTo, close: closePanel, attempt});
 const tables = new Tables(history, choose);
 const printed = new Printed(byId('printed'));
 export const player = new Player(history, {
@@ -40,7 +44,7 @@ export const player = new Player(history, {
   mode: showMode,
 });
 
-const connection = {process: '', open: false, recording: '', lost: 0, arrived: 0};
+const connection = {process: '', open: false, recording: '', arrived: 0};
 let opener = null;
 
 // --- what comes ---
@@ -48,6 +52,7 @@ let opener = null;
 const feed = new Feed({
   hello(hello) {
     const known = connection.process;
+    const before = window.history.state?.process; // A reload keeps it.
     const fromRecording = connection.recording && !hello.recording;
     if (known && known !== hello.process) {
       failed.clear();
@@ -62,12 +67,12 @@ const feed = new Feed({
       const restarted = fromRecording ? 'The recording is over. This is live'
         : `${hello.played ? `${hello.process} leads since` : 'The program was restarted at'} ${clock(Date.now())}`;
       notice('restarted', hello.recording ? 'The recording begins anew.' : `${restarted}. What you see begins anew with it.`);
-    } else if (!known && remembered() && remembered() !== hello.process && !hello.recording && !hello.played) {
+    } else if (!known && before && before !== hello.process && !hello.recording && !hello.played) {
       notice('restarted', 'The program was restarted since you looked last.');
     }
     connection.process = hello.process;
     connection.recording = hello.recording ?? '';
-    remember(hello.process);
+    window.history.replaceState({process: hello.process}, '');
     player.ends = Boolean(hello.recording);
     player.awaited = player.ends && !hello.resumed ? hello.kept : player.awaited;
     notice('said', hello.notice ?? '');
@@ -77,7 +82,7 @@ const feed = new Feed({
     panel.meet(hello);
     if (hello.recording && known !== hello.process) {
       goAt(slowly);
-      player.play();
+      player.set('playing');
     }
     showMode();
   },
@@ -90,8 +95,7 @@ const feed = new Feed({
       attempt(step, () => history.add(step, each));
     }
     connection.arrived = performance.now();
-    connection.lost = history.gaps;
-    notice('lost', connection.lost ? `${counted(connection.lost, 'step')} lost: more happened than could be sent. Objects and counts may be behind until they change again.` : '');
+    notice('lost', history.gaps ? `${counted(history.gaps, 'step')} lost: more happened than could be sent. Objects and counts may be behind until they change again.` : '');
   },
   state(state) {
     connection.open = state === 'open';
@@ -104,21 +108,6 @@ const feed = new Feed({
     showMode();
   },
 });
-
-// What is remembered over a reload: which process it was.
-function remembered() {
-  try {
-    return sessionStorage.getItem('process');
-  } catch {
-    return null; // not allowed here
-  }
-}
-
-function remember(process) {
-  try {
-    sessionStorage.setItem('process', process);
-  } catch { /* not allowed here */ }
-}
 
 // --- what is said ---
 
@@ -196,14 +185,6 @@ function summarize(now) {
 
 // --- what is chosen ---
 
-function choosePart(id) {
-  open(() => panel.showPart(id), id);
-}
-
-function chooseObject(subject) {
-  open(() => panel.showObject(subject), null);
-}
-
 function open(show, part) {
   opener = document.activeElement;
   showPanel(show, part);
@@ -222,7 +203,7 @@ function showPanel(show, part) {
   const place = () => byId('objects').getBoundingClientRect().top;
   const before = place();
   show();
-  picture.choose(part);
+  picture.scene.choose(part);
   words(performance.now(), true);
   if (before < window.innerHeight / 2) {
     window.scrollBy(0, place() - before);
@@ -230,7 +211,7 @@ function showPanel(show, part) {
 }
 
 function goTo(n) {
-  player.pause();
+  player.set('paused');
   player.seek(n);
   const step = history.at(player.position - 1);
   if (step) {
@@ -238,7 +219,7 @@ function goTo(n) {
   }
 }
 
-byId('pause').addEventListener('click', () => (player.mode === 'paused' ? player.play() : player.pause()));
+byId('pause').addEventListener('click', () => player.set(player.mode === 'paused' ? 'playing' : 'paused'));
 byId('step').addEventListener('click', () => player.step());
 byId('back').addEventListener('click', () => goTo(player.position - 1));
 byId('live').addEventListener('click', () => player.live());
@@ -252,7 +233,7 @@ byId('speed').addEventListener('change', (event) => {
   player.slower = Number(event.target.value);
   // Slower than life is not live.
   if (player.slower > 1 && player.mode === 'live') {
-    player.play();
+    player.set('playing');
   }
 });
 byId('position').addEventListener('input', (event) => goTo(Number(event.target.value)));
@@ -260,7 +241,7 @@ byId('filter').addEventListener('input', () => words(performance.now(), true));
 
 // --- what the system wishes ---
 
-const prefers = (query, act) => {
+export const prefers = (query, act) => {
   const media = matchMedia(query);
   media.addEventListener('change', () => act(media.matches));
   act(media.matches);
@@ -280,11 +261,11 @@ function words(now, must) {
   // Time goes on when nothing happens.
   const at = player.mode === 'live' ? world.time + (now - connection.arrived) : world.time;
   for (const {id} of parts) {
-    picture.number(id, lineOf(id, world, at));
+    picture.scene.number(id, lineOf(id, world, at));
   }
-  picture.waiting(world.depth);
+  picture.scene.waiting(world.depth);
   // The server and the handler show steps of other parts.
-  const rate = parts.reduce((sum, {id}) => sum + (['server', 'handler'].includes(id) ? 0 : world.parts[id].rate(at)), 0);
+  const rate = parts.reduce((sum, {id}) => sum + (['server', 'handler'].includes(id) ? 0 : rateOf(world.parts[id], at)), 0);
   picture.summarize(rate);
   const step = history.at(player.position - 1);
   attempt(step, () => panel.update(world, player.position, at));

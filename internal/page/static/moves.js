@@ -13,8 +13,6 @@ const headlines = {
   'stream refused': 'The server refuses a watch',
   'store added': 'New in memory',
   'store updated': 'Newer in memory',
-  'store deleted': 'Gone from memory',
-  'store tombstone': 'Gone, at a time that no watch saw',
   'store resync': 'The same again, to be looked at',
   'store relisted': 'The same again, in a new list',
   'queue added': 'Its key joins the queue',
@@ -27,8 +25,6 @@ const headlines = {
   'worker done': 'The worker gives the key back',
   'reconcile started': 'The reconcile begins',
   'reconcile ended': 'The reconcile has ended',
-  'reconcile failed': 'It did not work',
-  'request failed': 'No answer',
 };
 
 function headlineOf(step) {
@@ -53,58 +49,53 @@ export function captionOf(step) {
   ].filter(Boolean);
 }
 
+// The ways that a step goes, by its part, or by its part and what it is. A way that has no beginning
+// is none: the step is seen where it happens.
+const ways = {
+  'stream received': ['server-stream'],
+  store: ['stream-store', 'store-handler'],
+  'queue added': ['handler-queue'],
+  'queue coalesced': ['handler-queue'],
+  'queue delayed': ['worker-queue'],
+  'queue limited': ['worker-queue'],
+  'queue due': ['-queue'],
+  'worker got': ['queue-worker'],
+  'reconcile started': ['worker-reconcile'],
+  reconcile: ['-reconcile'],
+  'request sent': ['reconcile-request', 'request-server'],
+  request: ['server-request', 'request-reconcile'],
+  server: ['outside-server'], // another client's write
+};
+
+// What a key says on its way.
+const notes = {
+  'queue coalesced': {tone: 'merged', note: 'waits already'},
+  'queue delayed': {note: 'later'},
+  'queue limited': {note: 'later: an error'},
+  'queue due': {note: 'it is time'},
+};
+
 /** The moves that show a step: from where to where, in which form. */
-export const movesOf = (step) => allMoves(step).filter(({from, to}) => !isInside(from) && !isInside(to));
-
-function allMoves(step) {
-  if (!step.subject) {
-    return [];
-  }
-  const {what, meaning} = step;
-  const look = {...lookOf(step.kind), tone: meaning?.tone ?? '', note: meaning?.text ?? ''};
-  const key = {...look, form: 'key', letter: 'key'};
-  const wire = {...look, form: 'wire', letter: step.request?.method ?? '', write: step.request?.method !== 'GET'};
-  switch (step.part) {
-    case 'stream':
-      return what === 'received' ? [{...look, form: 'object', from: 'server', to: 'stream'}] : [];
-    case 'store': {
-      const object = {...look, form: 'object', gone: meaning?.word === 'deleted'};
-      return [{...object, from: 'stream', to: 'store'}, {...object, from: 'store', to: 'handler'}];
-    }
-    case 'queue':
-      return queueMoves(what, key);
-    case 'worker':
-      return what === 'got' ? [{...key, from: 'queue', to: 'worker'}] : [];
-    case 'reconcile':
-      return [{...key, from: what === 'started' ? 'worker' : '', to: 'reconcile'}];
-    case 'request':
-      return requestMoves(step, wire);
-    case 'server': // another client's write
-      return [{...wire, from: 'outside', to: 'server'}];
-  }
-  return [];
+export function movesOf(step) {
+  const {subject, part, what} = step;
+  const taken = subject ? ways[`${part} ${what}`] ?? ways[part] ?? [] : [];
+  const look = formOf(step);
+  return taken.map((way) => way.split('-')).filter((ends) => !ends.some(isInside)).map(([from, to]) => ({...look, from, to}));
 }
 
-function queueMoves(what, key) {
-  switch (what) {
-    case 'added':
-      return [{...key, from: 'handler', to: 'queue'}];
-    case 'coalesced':
-      return [{...key, from: 'handler', to: 'queue', tone: 'merged', note: 'waits already'}];
-    case 'delayed':
-    case 'limited':
-      return [{...key, from: 'worker', to: 'queue', note: what === 'limited' ? 'later: an error' : 'later'}];
-    case 'due':
-      return [{...key, from: '', to: 'queue', note: 'it is time'}];
+// What travels: an object, a key, a request or its answer.
+function formOf({part, what, kind, meaning, request}) {
+  const look = {...lookOf(kind), tone: meaning?.tone ?? '', note: meaning?.text ?? ''};
+  if (part === 'stream' || part === 'store') {
+    return {...look, form: 'object', gone: meaning?.text === 'deleted'};
   }
-  return [];
-}
-
-function requestMoves({what, request}, wire) {
-  if (what === 'sent') {
-    return [{...wire, from: 'reconcile', to: 'request'}, {...wire, from: 'request', to: 'server'}];
+  if (part !== 'request' && part !== 'server') {
+    return {...look, form: 'key', letter: 'key', ...notes[`${part} ${what}`]};
   }
-  const status = request?.status;
-  const reply = {...wire, form: 'wire', letter: status ? String(status) : '—', note: status >= 400 ? statusText(status) : '', tone: status && status < 400 ? 'good' : 'bad'};
-  return [{...reply, from: 'server', to: 'request'}, {...reply, from: 'request', to: 'reconcile'}];
+  const {method, status} = request ?? {};
+  const wire = {...look, form: 'wire'};
+  if (part === 'server' || what === 'sent') {
+    return {...wire, letter: method ?? ''};
+  }
+  return {...wire, letter: status ? String(status) : '—', note: status >= 400 ? statusText(status) : '', tone: status && status < 400 ? 'good' : 'bad'};
 }

@@ -1,11 +1,12 @@
 // What stands beside the picture: a part and its numbers, or an object and its
 // history.
 
-import {clock, count, counted, el, since, took} from './dom.js';
+import {clock, count, counted, el, refill, took} from './dom.js';
 import {brief, difference} from './diff.js';
 import {split, statusText} from './history.js';
 import {chip, kindsSeen} from './kinds.js';
 import {isInside, partById, partName, view} from './parts.js';
+import {rateOf} from './world.js';
 
 // As many steps of a history as are shown, the newest.
 const mostShown = 300;
@@ -22,8 +23,11 @@ kubectl delete foo example-foo
 kubectl patch project example-project \\
   --type=merge -p '{"spec":{"replicas":2}}'`;
 
+/** How a file is named, and a function in it: a page that has the files sets another. */
+export const files = {named: (file) => el('code', {}, file)};
+
 export class Panel {
-  /** on: {object(subject), seek(n), close(), attempt(step, show)} */
+  /** on: {seek(n), close(), attempt(step, show)} */
   constructor(root, history, on) {
     this.root = root;
     this.history = history;
@@ -86,7 +90,6 @@ export class Panel {
       el('h3', {}, 'Numbers'), this.numbers,
       el('h3', {}, 'The last step here'), this.recent,
     );
-    this.shownNumbers = this.shownPlaces = '';
   }
 
   showObject(subject) {
@@ -100,7 +103,7 @@ export class Panel {
       this.count,
       this.list,
     );
-    this.shown = {from: 0, to: -1};
+    this.shown = {first: -1, last: -1};
   }
 
   /** Shows the newest numbers or steps: called a few times a second. */
@@ -109,48 +112,40 @@ export class Panel {
       this.updatePart(world, now);
     } else if (this.shows?.subject) {
       this.updateObject(position);
-    } else if (this.kinds.children.length < kindsSeen().length) {
-      this.kinds.replaceChildren(...kindsSeen().flatMap((kind) => [chip(kind), `\u00a0${kind} `]));
+    } else {
+      refill(this.kinds, kindsSeen(), () => kindsSeen().flatMap((kind) => [chip(kind), `\u00a0${kind} `]));
     }
   }
 
   updatePart(world, now) {
     const id = this.shows.part;
     const numbers = numbersOf(id, world, now);
-    if (this.shownNumbers !== JSON.stringify(numbers)) {
-      this.shownNumbers = JSON.stringify(numbers);
-      this.numbers.replaceChildren(...numbers.flatMap(([name, value]) => [el('dt', {}, name), el('dd', {}, value)]));
-    }
+    refill(this.numbers, numbers, () => numbers.flatMap(([name, value]) => [el('dt', {}, name), el('dd', {}, value)]));
     const {last, places: seen} = world.parts[id];
     // The server's steps are those of other parts.
     const places = new Map([...partById[id].where.map((place) => [place.join(' '), place]), ...(id === 'server' ? [] : seen)]);
-    const shown = JSON.stringify([...places.keys(), last?.n]);
-    if (this.shownPlaces !== shown) {
-      this.shownPlaces = shown;
-      this.places.replaceChildren(...[...places.values()].map(([file, name]) => el('li', {}, el('code', {}, file), name && el('span', {}, ` ${name}`))));
-      this.recent.replaceChildren(last ? el('li', {}, el('time', {}, clock(last.at)), ' ', last.text || last.what) : el('li', {}, 'none yet'));
-    }
+    refill(this.places, [...places.keys()], () => [...places.values()].map(([file, name]) => el('li', {}, files.named(file, name), name && el('span', {}, ` ${name}`))));
+    refill(this.recent, [last?.n], () => [el('li', {}, last ? [el('time', {}, clock(last.at)), ' ', last.text || last.what] : 'none yet')]);
   }
 
   // The history grows at its end; anything else is drawn anew.
   updateObject(position) {
     const steps = this.history.of(this.shows.subject, position);
-    const from = Math.max(0, steps.length - mostShown);
-    const first = steps[from]?.n ?? -1;
-    const last = steps.at(-1)?.n ?? -1;
+    const shown = steps.slice(-mostShown);
+    const [first, last] = [shown[0]?.n, shown.at(-1)?.n];
     if (first === this.shown.first && last === this.shown.last) {
       return;
     }
     const atEnd = this.root.scrollTop + this.root.clientHeight >= this.root.scrollHeight - 40;
     const grows = first === this.shown.first && last > this.shown.last;
-    let index = grows ? steps.findIndex((step) => step.n > this.shown.last) : from;
     if (!grows) {
       this.list.replaceChildren();
     }
-    for (; index < steps.length; index++) {
-      const [before, step] = [steps[index - 1], steps[index]];
-      this.on.attempt(step, () => this.list.append(this.item(step, before)));
-    }
+    shown.forEach((step, i) => {
+      if (!grows || step.n > this.shown.last) {
+        this.on.attempt(step, () => this.list.append(this.item(step, shown[i - 1])));
+      }
+    });
     this.shown = {first, last};
     this.count.textContent = steps.length > mostShown ? `The last ${mostShown} of ${counted(steps.length, 'step')}.` : `${counted(steps.length, 'step')}.`;
     if (atEnd || !grows) {
@@ -163,7 +158,7 @@ export class Panel {
     return el('li', {class: `entry at-${step.part}`, 'data-seq': step.seq},
       el('div', {class: 'entry-head'},
         el('button', {type: 'button', class: 'time', title: 'Go to this moment', onclick: () => this.on.seek(step.n + 1)}, clock(step.at)),
-        el('span', {class: 'delta'}, before ? since(step.at - before.at) : ''),
+        el('span', {class: 'delta'}, before ? `+${took(Math.max(0, step.at - before.at))}` : ''),
         el('span', {class: 'entry-part'}, `${partName(step.part)}: ${step.what}`),
         meaning && el('span', {class: `badge tone-${meaning.tone}`}, meaning.text),
         step.echo && el('span', {class: 'badge tone-plain'}, 'echo of its own write'),
@@ -172,7 +167,7 @@ export class Panel {
       step.cause && el('p', {class: 'cause'}, 'because: ', this.causeOf(step)),
       step.request && wireForm(step),
       step.object && changes(step),
-      (step.file || step.took) && el('p', {class: 'place', translate: 'no'}, step.took ? `${took(step.took)}  ` : '', step.file && el('code', {}, step.file), step.func ? ` ${step.func}` : ''),
+      (step.file || step.took) && el('p', {class: 'place', translate: 'no'}, step.took ? `${took(step.took / 1e6)}  ` : '', step.file && files.named(step.file, step.func), step.func ? ` ${step.func}` : ''),
     );
   }
 
@@ -227,36 +222,25 @@ function changes(step) {
 
 const sum = (world, id, ...whats) => whats.reduce((n, what) => n + (world.parts[id].whats[what] ?? 0), 0);
 
-/** The numbers of a part: pairs of a name and a value. */
-export function numbersOf(id, world, now) {
-  const part = world.parts[id];
-  const numbers = [['Steps', count(part.total)], ['Per second', part.rate(now).toFixed(1)]];
-  switch (id) {
-    case 'stream':
-      numbers.push(['Watches open', world.open.size ? [...world.open].join(', ') : 'none seen']);
-      break;
-    case 'store':
-      numbers.push(...Object.entries(world.kinds).map(([kind, n]) => [`${kind}s seen`, count(n)]));
-      break;
-    case 'queue':
-      numbers.push(...Object.entries(world.depths).map(([kind, n]) => [`${kind} keys that wait`, count(n)]));
-      break;
-    case 'worker':
-      numbers.push(['Busy', count(world.busy.size)]);
-      break;
-    case 'reconcile':
-      if (world.reconciles.n) {
-        numbers.push(['Mean duration', took(world.reconciles.took / world.reconciles.n)]);
-      }
-      break;
-    case 'request':
-      numbers.push(...Object.entries(world.statuses).map(([status, n]) => [Number(status) ? statusText(Number(status)) : status, count(n)]));
-      break;
-  }
-  if (id !== 'server' && id !== 'handler') {
-    numbers.push(...Object.entries(part.whats).map(([what, n]) => [what, count(n)]));
-  }
-  return numbers;
+// What is more of a part than how often it did what: pairs of a name and a value.
+const numbers = {
+  stream: ({open}) => [['Watches open', open.size ? [...open].join(', ') : 'none seen']],
+  store: ({kinds}) => Object.entries(kinds).map(([kind, n]) => [`${kind}s seen`, count(n)]),
+  queue: ({depths}) => Object.entries(depths).map(([kind, n]) => [`${kind} keys that wait`, count(n)]),
+  worker: ({busy}) => [['Busy', count(busy.size)]],
+  reconcile: ({reconciles}) => (reconciles.n ? [['Mean duration', took(reconciles.took / reconciles.n / 1e6)]] : []),
+  request: ({statuses}) => Object.entries(statuses).map(([status, n]) => [Number(status) ? statusText(status) : status, count(n)]),
+};
+
+function numbersOf(id, world, now) {
+  const {total, whats} = world.parts[id];
+  return [
+    ['Steps', count(total)],
+    ['Per second', rateOf(world.parts[id], now).toFixed(1)],
+    ...(numbers[id]?.(world) ?? []),
+    // The steps of these two are those of other parts.
+    ...(id === 'server' || id === 'handler' ? [] : Object.entries(whats).map(([what, n]) => [what, count(n)])),
+  ];
 }
 
 // The keys that wait beside the queue, and for how long the first of them does.
@@ -265,33 +249,17 @@ function laterOf(world, now) {
   return left.length > 0 ? `, ${count(left.length)} in ${Math.ceil(Math.min(...left) / 1000)} s` : '';
 }
 
-/** One line for a part: what is now. */
-export function lineOf(id, world, now) {
-  if (isInside(id)) {
-    return 'inside, not seen';
-  }
-  const rate = world.parts[id].rate(now);
-  switch (id) {
-    case 'server':
-      return `${counted(sum(world, 'stream', 'received'), 'event')} out, ${counted(sum(world, 'request', 'sent'), 'request')} in`;
-    case 'stream':
-      return world.open.size ? counted(world.open.size, 'watch').replace('watchs', 'watches') + ' open' : `${rate.toFixed(1)} events a second`;
-    case 'store': {
-      const total = Object.values(world.kinds).reduce((n, k) => n + k, 0);
-      return counted(total, 'object');
-    }
-    case 'handler':
-      return `${counted(sum(world, 'queue', 'added', 'coalesced'), 'key')} handed on`;
-    case 'queue':
-      return `${counted(world.depth, 'key')} ${world.depth === 1 ? 'waits' : 'wait'}${laterOf(world, now)}`;
-    case 'worker':
-      return world.busy.size ? `${count(world.busy.size)} busy` : 'all idle';
-    case 'reconcile':
-      return `${count(sum(world, 'reconcile', 'started'))} so far, ${count(sum(world, 'reconcile', 'failed'))} failed`;
-    case 'request': {
-      const conflicts = world.statuses[409] ?? 0;
-      return `${count(sum(world, 'request', 'sent'))} sent${conflicts ? `, ${counted(conflicts, 'conflict')}` : ''}`;
-    }
-  }
-  return '';
-}
+// One line for each part: what is now.
+const lines = {
+  server: (world) => `${counted(sum(world, 'stream', 'received'), 'event')} out, ${counted(sum(world, 'request', 'sent'), 'request')} in`,
+  stream: (world, now) => (world.open.size ? `${counted(world.open.size, 'watch', 'es')} open` : `${rateOf(world.parts.stream, now).toFixed(1)} events a second`),
+  store: ({kinds}) => counted(Object.values(kinds).reduce((n, k) => n + k, 0), 'object'),
+  handler: (world) => `${counted(sum(world, 'queue', 'added', 'coalesced'), 'key')} handed on`,
+  queue: (world, now) => `${counted(world.depth, 'key')} ${world.depth === 1 ? 'waits' : 'wait'}${laterOf(world, now)}`,
+  worker: ({busy}) => (busy.size ? `${count(busy.size)} busy` : 'all idle'),
+  reconcile: (world) => `${count(sum(world, 'reconcile', 'started'))} so far, ${count(sum(world, 'reconcile', 'failed'))} failed`,
+  request: (world) => `${count(sum(world, 'request', 'sent'))} sent${world.statuses[409] ? `, ${counted(world.statuses[409], 'conflict')}` : ''}`,
+};
+
+/** The line of a part. */
+export const lineOf = (id, world, now) => (isInside(id) ? 'inside, not seen' : lines[id](world, now));

@@ -4,14 +4,11 @@
 
 import {count, counted, say} from './dom.js';
 import {captionOf, movesOf} from './moves.js';
-import {Scene} from './scene.js';
+import {fade, Scene} from './scene.js';
 import {Token} from './token.js';
 
 // As many objects as are seen travelling at a time; the others light the parts up.
 const mostTokens = 24;
-// As many moves as one object may be behind; older ones are skipped, except a write, and what
-// says something, such as a conflict.
-const mostMoves = 80;
 // A move, in milliseconds, when nothing is behind.
 const slowest = 560;
 // How long a token that has arrived stays, and how long its caption.
@@ -22,8 +19,6 @@ const crowded = 5;
 const busy = 150;
 // How long words stand, at least.
 const least = 600;
-// How long a token takes to fade.
-const fade = 650;
 
 export class Picture {
   /** on: {part(id), object(subject)} */
@@ -32,10 +27,11 @@ export class Picture {
     this.caption = caption;
     this.on = on;
     this.still = false;
-    // A move when much is behind, in milliseconds: so many moves take some 10 s.
+    // A move when much is behind, in milliseconds.
     this.fastest = 100;
-    // A move that is so late is left out, and what is said of a world in which nothing moves.
-    this.latest = Infinity;
+    // A move that is so late is left out: its object would be ever further behind.
+    this.latest = 10_000;
+    // What is said of a world in which nothing moves.
     this.why = '';
     this.tokens = new Map();
     this.now = this.told = this.captionUntil = 0;
@@ -48,21 +44,6 @@ export class Picture {
   lay(name) {
     this.scene = new Scene(this.root, name, this.on.part);
     this.tokens.clear();
-  }
-
-  /** Shows the number of a part, as text. */
-  number(id, text) {
-    this.scene.number(id, text);
-  }
-
-  /** Shows how many keys wait. */
-  waiting(depth) {
-    this.scene.waiting(depth);
-  }
-
-  /** Marks the part that the panel tells about, or none. */
-  choose(id) {
-    this.scene.choose(id);
   }
 
   /** Shows a step: its part lights up, and its object moves. */
@@ -97,27 +78,8 @@ export class Picture {
         this.scene.lane.append(token.element); // Else the parts alone light up, one after the other.
       }
     }
-    for (const move of moves) {
-      token.moves.push({...move, step, since: performance.now()});
-    }
-    if (token.moves.length > mostMoves) {
-      this.skip(token);
-    }
+    token.moves.push(...moves.map((move) => ({...move, step, since: performance.now()})));
     return true;
-  }
-
-  // Leaves the oldest moves out; of those that are not skipped, too, it keeps no more than there
-  // may be moves.
-  skip(token) {
-    let left = token.moves.length - mostMoves;
-    token.moves = token.moves.filter((move) => {
-      const skipped = left > 0 && !move.note && !move.write;
-      if (skipped) {
-        left--;
-        this.lightUp([move]);
-      }
-      return !skipped;
-    }).slice(-mostMoves);
   }
 
   /** Takes every token away: the page has gone to another moment. */
@@ -157,7 +119,7 @@ export class Picture {
     this.scene.dim(passed, this.still);
     if (this.next && now - this.told >= least) {
       [this.said, this.next, this.told, this.captionUntil] = [this.next, null, now, now + 4000];
-      this.caption.dataset.tone = this.said.meaning?.tone ?? '';
+      this.caption.className = `caption tone-${this.said.meaning?.tone ?? ''}`;
       this.caption.replaceChildren(...captionOf(this.said));
     }
   }
@@ -173,12 +135,12 @@ export class Picture {
       }
       this.begin(token, now);
     }
-    const {points, reverse, began, takes, to} = token.current;
+    const {points, began, takes, to} = token.current;
     const part = Math.min(1, (now - began) / takes);
     token.opacity(1);
     if (points) {
       const eased = part < 0.5 ? 2 * part * part : 1 - 2 * (1 - part) * (1 - part);
-      const {x, y} = points[Math.round((points.length - 1) * (reverse ? 1 - eased : eased))];
+      const {x, y} = points[Math.round((points.length - 1) * eased)];
       // In a crowd they keep beside each other.
       const aside = this.crowded ? token.own * 26 - 13 : 0;
       token.place(x + aside, y - aside, this.scene.layout.width);
@@ -193,7 +155,7 @@ export class Picture {
 
   // Whether the first of these is left out; what two became one of goes first.
   isLate(moves, now) {
-    return now - moves[0].since > this.latest || this.latest < Infinity && moves[0].tone === 'merged' && moves.length > 4;
+    return now - moves[0].since > this.latest || moves[0].tone === 'merged' && moves.length > 4;
   }
 
   begin(token, now) {
@@ -204,8 +166,7 @@ export class Picture {
     }
     const move = token.moves.shift();
     move.note = [move.note, late > 0 && `${counted(late, 'step')} left out`].filter(Boolean).join(', ');
-    const edge = this.scene.edges[`${move.from}-${move.to}`];
-    const back = this.scene.edges[`${move.to}-${move.from}`];
+    const points = this.scene.edges[`${move.from}-${move.to}`];
     const takes = Math.max(this.fastest, slowest * 4 / (4 + token.moves.length)) * (this.crowded ? 0.6 + token.own : 1);
     // One name at a place: those that rest lose theirs.
     for (const other of this.tokens.values()) {
@@ -217,14 +178,12 @@ export class Picture {
       // Another client wrote it.
       this.scene.shine('outside-server');
     }
-    if (edge || back) {
-      token.current = {...move, points: edge ?? back, reverse: !edge, began: now, takes};
-    } else {
+    if (!points) {
       // Something happens where it is.
       const [x, y, width] = this.scene.layout.boxes[move.to];
       token.place(x + width / 2, y + 2, this.scene.layout.width);
-      token.current = {...move, began: now, takes};
     }
+    token.current = {...move, points, began: now, takes};
     if (!this.crowded) {
       this.tell(move.step);
     }
@@ -245,7 +204,7 @@ export class Picture {
       : this.why || 'Quiet. No event comes, so nothing is sent.';
     if ((many || this.now > this.captionUntil) && words !== this.said && this.now - this.told >= least) {
       [this.said, this.told, this.captionUntil] = [words, this.now, this.now + (many ? 1500 : 0)];
-      this.caption.dataset.tone = many ? '' : 'quiet';
+      this.caption.className = many ? 'caption' : 'caption tone-quiet';
       say(this.caption, words);
     }
   }

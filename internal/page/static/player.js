@@ -45,6 +45,7 @@ export class Player {
     this.on.attempt(step, () => world.apply(step));
   }
 
+  /** Goes on in that mode: 'live', 'paused' or 'playing'. */
   set(mode) {
     if (this.mode !== mode) {
       this.mode = mode;
@@ -53,23 +54,15 @@ export class Player {
     }
   }
 
+  /** Goes to the newest step, and on with what comes. */
   live() {
     this.seek(this.history.end);
     this.set('live');
   }
 
-  pause() {
-    this.set('paused');
-  }
-
-  play() {
-    this.set('playing');
-  }
-
   /** Replays what happened in the last so many milliseconds. */
   replay(milliseconds) {
-    const newest = this.history.at(this.history.end - 1);
-    this.seek(newest ? this.history.firstSince(newest.at - milliseconds) : this.history.end);
+    this.seek(this.history.firstOfLast(milliseconds));
     this.set('playing');
   }
 
@@ -88,7 +81,7 @@ export class Player {
   }
 
   step() {
-    this.pause();
+    this.set('paused');
     this.next(true);
   }
 

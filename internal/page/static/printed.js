@@ -1,14 +1,13 @@
 // The objects as kubectl prints them, with the API server's own columns: of a program that is seen
 // from outside, whose objects nobody here knows beforehand.
 
-import {el} from './dom.js';
+import {el, refill} from './dom.js';
 
 const every = 3000;
 
 export class Printed {
   constructor(section) {
     this.section = section;
-    this.text = '';
   }
 
   /** Whether there is a server to ask. */
@@ -27,10 +26,7 @@ export class Printed {
     }
     try {
       const text = await (await fetch('tables')).text();
-      if (text !== this.text) {
-        this.section.replaceChildren(...JSON.parse(text).flatMap((table) => this.table(table)));
-        this.text = text;
-      }
+      refill(this.section, text, () => JSON.parse(text).flatMap((table) => this.table(table)));
     } catch {
       // The program has ended. The page says so elsewhere.
     }

@@ -4,8 +4,8 @@
 import {say, svg} from './dom.js';
 import {layouts, parts} from './parts.js';
 
-// How long a light takes to go out, in milliseconds.
-const fade = 650;
+/** How long a light takes to go out, or a token to fade, in milliseconds. */
+export const fade = 650;
 
 export class Scene {
   /** Draws the layout 'wide' or 'narrow' into root. choose(id) is called for a part. */
@@ -16,7 +16,7 @@ export class Scene {
     this.choosePart = choose;
     this.light = new Map();
     this.numbers = {};
-    this.edges = {};
+    this.edges = {}; // the points of each way, there and back
     root.setAttribute('viewBox', `0 0 ${layout.width} ${layout.height}`);
     root.setAttribute('class', name);
     /** Where tokens travel. */
@@ -33,7 +33,9 @@ export class Scene {
   edge(id, {d, label, at, quiet}) {
     const line = svg('path', {d, class: quiet ? 'way quiet' : 'way', 'marker-end': 'url(#tip)'});
     const glow = svg('path', {d, class: 'way-glow', opacity: 0});
+    const [from, to] = id.split('-');
     this.edges[id] = pointsOf(line);
+    this.edges[`${to}-${from}`] ??= this.edges[id].toReversed();
     this.light.set(id, {element: glow, value: 0, shown: 0});
     return [glow, line, label && svg('text', {x: at[0], y: at[1], 'text-anchor': at[2] ?? 'start', class: 'way-label'}, label)];
   }
@@ -76,6 +78,7 @@ export class Scene {
     say(this.numbers[id], text);
   }
 
+  /** Shows how many keys wait. */
   waiting(depth) {
     this.marks.forEach((mark, i) => mark.setAttribute('opacity', i < depth ? 1 : 0));
   }

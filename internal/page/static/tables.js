@@ -1,11 +1,12 @@
 // What the picture shows, as tables: for those who do not see it, and for those
 // who want it exactly.
 
-import {byId, clock, count, counted, el, say} from './dom.js';
+import {byId, clock, count, counted, el, refill, say} from './dom.js';
 import {objectOf} from './history.js';
 import {chip} from './kinds.js';
 import {lineOf} from './panel.js';
 import {partName, parts} from './parts.js';
+import {rateOf} from './world.js';
 
 const mostSteps = 60;
 const mostRows = 40;
@@ -21,17 +22,8 @@ export class Tables {
     this.steps = byId('steps').tBodies[0];
     this.objects = byId('objects-table').tBodies[0];
     this.filter = byId('filter');
-    this.shownSteps = {first: -1, end: -1};
-    this.shownObjects = '';
     this.cells = {};
     this.listed = 0;
-    // By keyboard the same is in the list of objects.
-    this.steps.addEventListener('click', (event) => {
-      const {subject} = event.target.closest('[data-subject]')?.dataset ?? {};
-      if (subject) {
-        this.on.object(subject);
-      }
-    });
     byId('parts-table').tBodies[0].replaceChildren(...parts.map((part) => this.partRow(part)));
   }
 
@@ -43,16 +35,15 @@ export class Tables {
 
   /** Shows what is so at that time. must says that a person has asked for it. */
   update(world, position, now, {rate, must}) {
-    // Nobody looks, or somebody holds the mouse down on a row: a click on a row that is drawn anew
-    // meanwhile is lost.
-    if (this.objects.closest('[hidden]') || byId('objects').matches(':active')) {
+    // Somebody holds the mouse down on a row: a click on a row that is drawn anew meanwhile is lost.
+    if (byId('objects').matches(':active')) {
       return;
     }
     for (const [id, cells] of Object.entries(this.cells)) {
       const part = world.parts[id];
       say(cells.now, lineOf(id, world, now));
       say(cells.total, count(part.total));
-      say(cells.rate, part.rate(now).toFixed(1));
+      say(cells.rate, rateOf(part, now).toFixed(1));
       say(cells.last, part.last ? `${part.last.what} ${objectOf(part.last)}` : '');
     }
     const clock = performance.now();
@@ -63,69 +54,41 @@ export class Tables {
     }
   }
 
-  // The newest first. What is shown already stays.
+  // The newest first.
   updateSteps(position) {
     const first = Math.max(this.history.first, position - mostSteps);
-    const {first: shownFirst, end: shownEnd} = this.shownSteps;
-    if (first === shownFirst && position === shownEnd) {
-      return;
-    }
-    let from = shownEnd;
-    if (position < shownEnd || first >= shownEnd || first < shownFirst) {
-      this.steps.replaceChildren();
-      from = first;
-    }
-    const rows = [];
-    for (let n = position - 1; n >= from; n--) {
-      rows.push(this.stepRow(this.history.at(n)));
-    }
-    this.steps.prepend(...rows);
-    while (this.steps.rows.length > mostSteps) {
-      this.steps.lastElementChild.remove();
-    }
-    this.shownSteps = {first, end: position};
+    refill(this.steps, [first, position], () => Array.from({length: position - first}, (_, i) => this.stepRow(this.history.at(position - 1 - i))));
   }
 
   stepRow(step) {
     return el('tr', {'data-seq': step.seq},
       el('td', {class: 'time'}, clock(step.at)),
       el('td', {class: 'part-of'}, partName(step.part)),
-      el('td', {class: 'name'}, step.subject && el('span', {class: 'follow', 'data-subject': step.subject}, objectOf(step) || step.subject)),
+      // By keyboard the same is in the list of objects.
+      el('td', {class: 'name'}, step.subject && el('span', {class: 'follow', onclick: () => this.on.object(step.subject)}, objectOf(step) || step.subject)),
       el('td', {}, el('span', {class: 'what'}, step.what), step.meaning && el('span', {class: `badge tone-${step.meaning.tone}`}, step.meaning.text), step.echo && el('span', {class: 'badge tone-plain'}, 'echo'), ` ${step.text ?? ''}`),
     );
   }
 
   updateObjects(world) {
     const wanted = this.filter.value.trim().toLowerCase();
-    const rows = [];
-    let found = 0;
-    for (const row of world.objects.values()) {
-      if (!wanted || row.id.toLowerCase().includes(wanted)) {
-        found++;
-        rows.push(row);
-      }
-    }
-    const shown = rows.slice(-mostRows).reverse();
-    const key = JSON.stringify(shown.map((row) => [row.id, row.n]));
-    if (key !== this.shownObjects) {
-      this.shownObjects = key;
-      this.replaceObjects(shown);
-    }
-    say(byId('found'), found > mostRows ? `${mostRows} of ${count(found)}, the latest first` : counted(found, 'object'));
-  }
-
-  replaceObjects(rows) {
+    const found = [...world.objects.values()].filter(({id}) => id.toLowerCase().includes(wanted));
+    const shown = found.slice(-mostRows).reverse();
     // A row that has the focus keeps it.
     const focused = this.objects.contains(document.activeElement) ? document.activeElement.dataset.subject : null;
-    this.objects.replaceChildren(...rows.map((row) => el('tr', {},
-      el('th', {scope: 'row'}, el('button', {type: 'button', class: 'link', 'data-subject': row.id, onclick: () => this.on.object(row.id)},
-        chip(row.kind), ` ${row.key}`)),
-      el('td', {}, `${partName(row.part)}: ${row.what}`),
-      el('td', {}, row.meaning && el('span', {class: `badge tone-${row.meaning.tone}`}, row.meaning.text)),
-      el('td', {class: 'number'}, count(row.steps)),
-    )));
+    refill(this.objects, shown.map(({id, n}) => [id, n]), () => shown.map((row) => this.objectRow(row)));
     if (focused) {
       [...this.objects.querySelectorAll('button')].find((button) => button.dataset.subject === focused)?.focus({preventScroll: true});
     }
+    say(byId('found'), found.length > mostRows ? `${mostRows} of ${count(found.length)}, the latest first` : counted(found.length, 'object'));
+  }
+
+  objectRow({id, kind, key, part, what, meaning, steps}) {
+    return el('tr', {},
+      el('th', {scope: 'row'}, el('button', {type: 'button', class: 'link', 'data-subject': id, onclick: () => this.on.object(id)}, chip(kind), ` ${key}`)),
+      el('td', {}, `${partName(part)}: ${what}`),
+      el('td', {}, meaning && el('span', {class: `badge tone-${meaning.tone}`}, meaning.text)),
+      el('td', {class: 'number'}, count(steps)),
+    );
   }
 }

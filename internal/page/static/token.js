@@ -5,13 +5,12 @@ import {hash} from './kinds.js';
 
 export class Token {
   constructor(subject, choose) {
-    this.subject = subject;
     this.moves = [];
     this.current = null;
     this.arrived = 0;
     // A number from 0 to 1 of its own: where it keeps in a crowd, and its pace.
     this.own = hash(subject) / 996;
-    this.shape = svg('rect', {class: 'token-shape'});
+    this.shape = svg('rect', {class: 'token-shape', y: -12, height: 24});
     this.letter = svg('text', {class: 'token-letter', 'text-anchor': 'middle', y: 4.5});
     this.cross = svg('path', {class: 'token-cross', d: 'M-9 -9L9 9M9 -9L-9 9', opacity: 0});
     // One line, which fits between the two lines of a part.
@@ -24,9 +23,7 @@ export class Token {
     const width = {object: 18 + 8 * letter.length, key: 36, wire: letter.length > 4 ? 58 : 44}[form];
     this.element.setAttribute('class', `token ${form} ${colour} tone-${tone || 'plain'}`);
     this.shape.setAttribute('x', -width / 2);
-    this.shape.setAttribute('y', -12);
     this.shape.setAttribute('width', width);
-    this.shape.setAttribute('height', 24);
     this.shape.setAttribute('rx', {object: 6, key: 12, wire: 3}[form]);
     this.cross.setAttribute('opacity', gone ? 1 : 0);
     say(this.letter, letter);
@@ -35,17 +32,14 @@ export class Token {
     this.side = 0;
   }
 
-  // The name stands where there is room for it.
-  turn(side) {
+  place(x, y, width) {
+    // The name stands where there is room for it.
+    const side = x >= width / 2 ? -1 : 1;
     if (this.side !== side) {
       this.side = side;
       this.name.setAttribute('x', side * this.gap);
       this.name.setAttribute('text-anchor', side < 0 ? 'end' : 'start');
     }
-  }
-
-  place(x, y, width) {
-    this.turn(x >= width / 2 ? -1 : 1);
     this.element.setAttribute('transform', `translate(${x.toFixed(1)} ${y.toFixed(1)})`);
   }
 

@@ -2,7 +2,7 @@
 // there are, which keys wait, which workers are busy. Made of steps alone, one after
 // the other, so that any moment can be made again.
 
-import {forgetOldest, objectOf, split} from './history.js';
+import {forgetOldest, objectOf, objectsOf, split} from './history.js';
 
 const partNames = ['stream', 'store', 'handler', 'queue', 'worker', 'reconcile', 'request', 'server', 'program'];
 const mostObjects = 20_000;
@@ -10,55 +10,32 @@ const mostPlaces = 50;
 // Rates are those of the last so many seconds.
 const seconds = 5;
 
-class PartState {
-  constructor() {
-    this.total = 0;
-    this.whats = {};
-    this.last = null;
-    // Where the code of its steps stands: [file, function] by both.
-    this.places = new Map();
-    this.second = 0;
-    this.bins = new Array(seconds).fill(0);
-  }
+// What a part has done: places are where the code of its steps stands, [file, function] by both, and
+// bins how many steps there were in each of the last seconds.
+const newPart = () => ({total: 0, whats: {}, last: null, places: new Map(), bins: new Map()});
 
-  add(step) {
-    this.total++;
-    this.whats[step.what] = (this.whats[step.what] ?? 0) + 1;
-    this.last = step;
-    if (step.file) {
-      const place = [step.file, step.func ?? ''];
-      this.places.set(place.join(' '), place);
-      forgetOldest(this.places, mostPlaces);
-    }
-    this.forward(Math.floor(step.at / 1000));
-    this.bins[this.second % seconds]++;
+function add(part, step) {
+  part.total++;
+  part.whats[step.what] = (part.whats[step.what] ?? 0) + 1;
+  part.last = shortOf(step);
+  if (step.file) {
+    const place = [step.file, step.func ?? ''];
+    part.places.set(place.join(' '), place);
+    forgetOldest(part.places, mostPlaces);
   }
-
-  // Empties the seconds in which nothing happened.
-  forward(second) {
-    const skipped = second - this.second;
-    for (let i = 1; i <= Math.min(skipped, seconds); i++) {
-      this.bins[(this.second + i) % seconds] = 0;
-    }
-    if (skipped > 0) {
-      this.second = second;
-    }
-  }
-
-  /** Steps per second, at that time. */
-  rate(now) {
-    this.forward(Math.floor(now / 1000));
-    return this.bins.reduce((sum, n) => sum + n, 0) / seconds;
-  }
-
-  copy() {
-    const copied = Object.assign(new PartState(), this);
-    copied.whats = {...this.whats};
-    copied.places = new Map(this.places);
-    copied.bins = [...this.bins];
-    return copied;
-  }
+  const second = Math.floor(step.at / 1000);
+  part.bins.set(second, (part.bins.get(second) ?? 0) + 1);
+  forgetOldest(part.bins, seconds);
 }
+
+/** A part's steps per second, at that time. */
+export function rateOf(part, now) {
+  const before = Math.floor(now / 1000) - seconds;
+  return [...part.bins].reduce((sum, [second, n]) => sum + (second > before ? n : 0), 0) / seconds;
+}
+
+// What is told of the last step. A world is copied, and the step itself leads to all those before it.
+const shortOf = ({n, at, what, text, kind, key, meaning}) => ({n, at, what, text, kind, key, meaning});
 
 // Which part of the picture, besides its own, a step is seen at.
 function alsoAt(step) {
@@ -70,7 +47,7 @@ function alsoAt(step) {
 
 export class World {
   constructor() {
-    this.parts = Object.fromEntries(partNames.map((name) => [name, new PartState()]));
+    this.parts = Object.fromEntries(partNames.map((name) => [name, newPart()]));
     this.objects = new Map();
     this.kinds = {};
     this.statuses = {};
@@ -91,24 +68,15 @@ export class World {
   }
 
   copy() {
-    const copied = Object.assign(new World(), this);
-    copied.parts = Object.fromEntries(Object.entries(this.parts).map(([name, part]) => [name, part.copy()]));
-    copied.objects = new Map([...this.objects].map(([id, row]) => [id, {...row}]));
-    copied.kinds = {...this.kinds};
-    copied.depths = {...this.depths};
-    copied.statuses = {...this.statuses};
-    copied.later = new Map(this.later);
-    copied.busy = new Set(this.busy);
-    copied.open = new Set(this.open);
-    copied.reconciles = {...this.reconciles};
-    return copied;
+    return Object.assign(new World(), structuredClone(this));
   }
 
   apply(step) {
     this.time = Math.max(this.time, step.at);
-    this.last = step;
-    this.parts[step.part]?.add(step);
-    this.parts[alsoAt(step)]?.add(step);
+    this.last = shortOf(step);
+    for (const part of [this.parts[step.part], this.parts[alsoAt(step)]].filter(Boolean)) {
+      add(part, step);
+    }
     switch (step.part) {
       case 'queue':
         this.depths[step.kind] = step.depth ?? 0;
@@ -136,43 +104,22 @@ export class World {
         }
         break;
       case 'stream':
-        this.stream(step);
+        if (['opened', 'ended', 'refused'].includes(step.what)) {
+          this.open[step.what === 'opened' ? 'add' : 'delete'](step.kind);
+        }
         break;
     }
-    this.see(step);
-  }
-
-  stream(step) {
-    if (step.what === 'opened') {
-      this.open.add(step.kind);
-    } else if (step.what === 'ended' || step.what === 'refused') {
-      this.open.delete(step.kind);
-    }
+    objectsOf(step).forEach((id) => this.row(id, step));
   }
 
   // Keeps a row for each object, and one for the object whose reconcile a step leads to.
-  see(step) {
-    const id = objectOf(step);
-    if (id) {
-      this.row(id, step);
-    }
-    if (step.subject && step.subject !== id) {
-      this.row(step.subject, step);
-    }
-  }
-
   row(id, step) {
-    let row = this.objects.get(id);
-    if (!row) {
-      row = {id, ...split(id), steps: 0, meaning: null, stored: false};
-    }
+    const row = this.objects.get(id) ?? {id, ...split(id), steps: 0, meaning: null, stored: false};
     // Set again, so that the Map's order is that of the last step.
     this.objects.delete(id);
     this.objects.set(id, row);
-    row.steps++;
-    row.part = step.part;
-    row.what = step.what;
-    row.n = step.n;
+    const {part, what, n} = step;
+    Object.assign(row, {part, what, n, steps: row.steps + 1});
     if (step.meaning && (objectOf(step) === id || step.part !== 'store')) {
       row.meaning = step.meaning;
     }
