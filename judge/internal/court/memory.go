@@ -42,9 +42,9 @@ func (s *stage) openInMemory() (err error) {
 		return err
 	}
 	if s.history.unplayed = s.scenario.unplayed; !s.scenario.unplayed {
-		s.playing.Go(s.playDeployments)
+		s.playing.Go(func() { _ = try(s.playDeployments) })
 	}
-	s.playing.Go(s.collectGarbage)
+	s.playing.Go(func() { _ = try(s.collectGarbage) })
 	return s.startProgram()
 }
 
@@ -55,7 +55,7 @@ func (s *stage) collectGarbage() {
 		for due := s.api.Garbage(); len(due) > 0; due = s.api.Garbage() {
 			due[0].Do()
 		}
-		_ = s.pause(20 * time.Millisecond)
+		s.pause(20 * time.Millisecond)
 	}
 }
 
@@ -151,13 +151,14 @@ func (s *stage) stopInMemory() error {
 
 // elsewhere takes steps between begin and end in memory, and otherwise the step for a real API server.
 func elsewhere(begin, end func(s *stage), steps []step, real step) step {
-	return func(s *stage) error {
+	return func(s *stage) {
 		if s.api == nil {
-			return real(s)
+			real(s)
+			return
 		}
 		begin(s)
 		defer end(s)
-		return s.take(steps)
+		s.take(steps...)
 	}
 }
 
@@ -165,7 +166,7 @@ func elsewhere(begin, end func(s *stage), steps []step, real step) step {
 func changed(method string, change func(deployment object), steps []step, real step) step {
 	return elsewhere(func(s *stage) {
 		s.proxy.Mutate(func(r *http.Request, d map[string]any) {
-			if r.Method == method && writesDeployment(r) {
+			if r.Method == method && s.writesMade(r) {
 				change(d)
 			}
 		})

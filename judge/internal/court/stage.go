@@ -68,15 +68,17 @@ func (w *world) perform(ctx context.Context, sc *scenario, steps ...step) (*stag
 		}
 		return s, err
 	}
-	err := s.take(steps)
-	if err == nil && sc.judged&P2 != 0 && w.judge.foos() {
-		err = s.settle()
-		if err == nil && sc.judged&P1 != 0 {
-			err = s.converge(10 * time.Second) // It has stayed.
+	err := try(func() {
+		s.take(steps...)
+		if sc.judged&P2 != 0 && w.judge.foos() {
+			silent(s)
+			if sc.judged&P1 != 0 {
+				s.converge(10 * time.Second) // It has stayed.
+			}
 		}
-	}
+	})
 	for end := time.Now().Add(5 * time.Second); s.history.behind() && time.Now().Before(end); {
-		_ = s.pause(20 * time.Millisecond)
+		time.Sleep(20 * time.Millisecond)
 	}
 	if closing := s.close(); err == nil {
 		err = closing
@@ -130,25 +132,18 @@ func (s *stage) open() (err error) {
 		return err
 	}
 	if s.history.unplayed = s.scenario.unplayed; s.bare && !s.scenario.unplayed {
-		s.playing.Go(s.playDeployments)
+		s.playing.Go(func() { _ = try(s.playDeployments) })
 	}
 	return s.startProgram()
 }
 
-// take takes the steps until one fails.
-func (s *stage) take(steps []step) error {
-	if err := s.ready(); err != nil {
-		return err
-	}
+// take takes steps, once the program is ready.
+func (s *stage) take(steps ...step) {
+	s.ready()
 	for _, step := range steps {
-		if err := step(s); err != nil {
-			return err
-		}
-		if err := s.ctx.Err(); err != nil {
-			return err
-		}
+		step(s)
+		check(s.ctx.Err())
 	}
-	return nil
 }
 
 // close ends the program. What it leaves behind no other program sees.

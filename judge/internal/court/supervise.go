@@ -56,9 +56,12 @@ func (s *stage) supervise(p process) {
 	if !s.lostLease() {
 		s.find(found(P7, exits, time.Now(), "The program ended by itself: %s. It printed at last:\n%s", p.Ended(), p.words(8)))
 	}
-	if s.exitsTooOften() || s.pause(time.Second) != nil {
-		return
+	if try(func() { s.pause(time.Second) }) == nil {
+		s.startAgain()
 	}
+}
+
+func (s *stage) startAgain() {
 	if err := s.startProgram(); err != nil {
 		s.remark("%v", err)
 	}
@@ -67,11 +70,7 @@ func (s *stage) supervise(p process) {
 // killAndStartAgain is what happens at a write: SIGKILL, and a new process.
 func (s *stage) killAndStartAgain() {
 	s.killPrograms()
-	s.playing.Go(func() {
-		if err := s.startProgram(); err != nil {
-			s.remark("%v", err)
-		}
-	})
+	s.playing.Go(s.startAgain)
 }
 
 // killPrograms ends all processes with SIGKILL.
@@ -120,43 +119,33 @@ func (s *stage) endPrograms() {
 }
 
 // ready waits for a request of the program that was started last.
-func (s *stage) ready() error {
+func (s *stage) ready() {
 	bound, known := patience, s.judge.heard.Load()
 	if !known {
 		bound = firstPatience
 	}
-	for end := s.canary.now() + bound; s.canary.now() < end; {
+	if s.await(bound, func() bool {
 		running := s.running()
-		if len(running) > 0 && s.heardSince(running[len(running)-1].began()) {
-			s.judge.heard.Store(true)
-			return nil
+		heard := len(running) > 0 && s.heardSince(running[len(running)-1].began())
+		if !heard && !known && len(running) > 0 && running[0].Ended() != "" {
+			check(fmt.Errorf("the command ended before it sent a request: %s. It printed at last:\n%s", running[0].Ended(), running[0].words(20)))
 		}
-		if s.exitsTooOften() {
-			return errShort
-		}
-		if ended := running; !known && len(ended) > 0 && ended[0].Ended() != "" {
-			return fmt.Errorf("the command ended before it sent a request: %s. It printed at last:\n%s", ended[0].Ended(), ended[0].words(20))
-		}
-		if err := s.pause(20 * time.Millisecond); err != nil {
-			return err
-		}
+		return heard
+	}) {
+		s.judge.heard.Store(true)
+		return
 	}
-	if known {
-		s.find(found(P1, absent, time.Now(), "The program was started again, and for %s no request came.", bound))
-		return errShort
+	switch {
+	case known:
+		s.fail(found(P1, absent, time.Now(), "The program was started again, and for %s no request came.", bound))
+	case s.judge.contract != nil:
+		check(fmt.Errorf("run has sent no request within %s with the config that it was given", bound))
 	}
-	if s.judge.contract != nil {
-		return fmt.Errorf("run has sent no request within %s with the config that it was given", bound)
-	}
-	return fmt.Errorf("no request came through the proxy within %s. The program must use the kubeconfig that $KUBECONFIG names; if it wants a flag, write {kubeconfig} in the command, as in --kubeconfig {kubeconfig}. It printed at last:\n%s", bound, s.lastWords(20))
-}
-
-// lastWords is what the programs have printed at last.
-func (s *stage) lastWords(lines int) (text string) {
+	printed := ""
 	for _, p := range s.running() {
-		text += p.words(lines)
+		printed += p.words(20)
 	}
-	return text
+	check(fmt.Errorf("no request came through the proxy within %s. The program must use the kubeconfig that $KUBECONFIG names; if it wants a flag, write {kubeconfig} in the command, as in --kubeconfig {kubeconfig}. It printed at last:\n%s", bound, printed))
 }
 
 func (s *stage) running() []process {
