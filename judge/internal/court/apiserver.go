@@ -1,10 +1,7 @@
 package court
 
 import (
-	"bytes"
-	"errors"
 	"fmt"
-	"os"
 	"path/filepath"
 	"syscall"
 )
@@ -26,16 +23,9 @@ func inSight(s *stage) {
 // apiServer sends a signal to the API server of this control plane.
 func (w *world) apiServer(signal syscall.Signal) error {
 	binary := filepath.Join(w.plane.Home, "state", "clusters", w.plane.Name, "bin", "kube-apiserver")
-	files, _ := filepath.Glob("/proc/[0-9]*/cmdline")
-	for _, file := range files {
-		content, err := os.ReadFile(file)
-		if err != nil || !bytes.HasPrefix(content, append([]byte(binary), 0)) {
-			continue
-		}
-		var pid int
-		if _, err := fmt.Sscan(filepath.Base(filepath.Dir(file)), &pid); err == nil {
-			return syscall.Kill(pid, signal)
-		}
+	pids := processes("cmdline", binary)
+	if len(pids) != 1 {
+		return fmt.Errorf("the API server of the judge does not run, or %d times", len(pids))
 	}
-	return errors.New("the API server of the judge does not run")
+	return syscall.Kill(pids[0], signal)
 }

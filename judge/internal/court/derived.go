@@ -27,7 +27,7 @@ func (t *told) scenarios() (all []scenario) {
 	add("killed-before-write", "SIGKILL in place of each different write, once; then it is started again.", onFirst(testkit.KillBefore), wholeStory)
 	add("killed-after-write", "SIGKILL after each different write, before its answer, once; then it is started again.", onFirst(testkit.KillAfter), wholeStory)
 	add("answer-lost", "Each different write takes effect, and its answer is lost, once.", onFirst(testkit.LoseAnswer), wholeStory)
-	add("down", "The program is down in each step.", eachStep(func(i int) []step { return []step{whileDown(plays(i)), keeps} }))
+	add("down", "The program is down in each step.", eachStep(func(s *stage, i int) { s.take(whileDown(plays(i)), keeps) }))
 	for i, step := range t.Steps {
 		if i > 0 {
 			add("fresh-"+step.Name, "The program is started for the first time after step "+step.Name+".", fresh(i)...)
@@ -38,7 +38,7 @@ func (t *told) scenarios() (all []scenario) {
 	add("refused-500", "In each step a webhook does not answer (500), so that what it makes cannot be written, for 6 s.", refused(http.StatusInternalServerError))
 	add("refused-create", "In each step a quota is full, so that nothing can be created (403), for 6 s.", refused(http.StatusForbidden, http.MethodPost))
 	if len(t.Steps) > 1 {
-		add("events-missed", "The watches are cut, and nothing can be read, while the story goes on after its first step; the old watches cannot be resumed (410 Gone).", t.missed()...)
+		add("events-missed", "The watches are cut, and nothing can be read, while the story goes on after its first step; the old watches cannot be resumed (410 Gone).", missed)
 		add("stale-start", "The program starts after each step, and its first list of the user's objects is older than that: from before the step, and from when one of them was being deleted; the API server refuses streaming lists.", eachStep(stale))
 	}
 	add("restart", "The program is ended and started again, and nothing has changed: it writes nothing.", atMost, silently(whileDown(), (*stage).ready, wait(12*time.Second)), keeps)
@@ -50,17 +50,17 @@ func (t *told) scenarios() (all []scenario) {
 	return all
 }
 
-// eachStep takes what it makes of each step of the story.
-func eachStep(of func(i int) []step) step {
+// eachStep plays the story in a way.
+func eachStep(play func(s *stage, i int)) step {
 	return func(s *stage) {
 		for i := range s.judge.told.Steps {
-			s.take(of(i)...)
+			play(s, i)
 		}
 	}
 }
 
 // asTold plays a step, which ends as without a fault.
-func asTold(i int) []step { return []step{plays(i), keeps, counted} }
+func asTold(s *stage, i int) { s.take(plays(i), keeps, counted) }
 
 var wholeStory = eachStep(asTold)
 
@@ -75,7 +75,7 @@ func atMost(s *stage) {
 	for last, end := range slices.Backward(s.judge.told.ends) {
 		if len(end.made) > 0 {
 			for i := range last + 1 {
-				s.take(asTold(i)...)
+				asTold(s, i)
 			}
 			rests(s)
 			return
@@ -116,52 +116,47 @@ func fresh(last int) []step {
 // refused plays the story while writes of what the program makes are refused for the first seconds of each step. Meanwhile it
 // must not take away the last of what it has made.
 func refused(code int, methods ...string) step {
-	return eachStep(func(i int) []step {
-		return []step{func(s *stage) {
-			t := s.judge.told
-			writes := map[string]bool{}
-			for _, r := range t.ends[i].writes {
-				if !slices.Contains(s.ours(), r.Target.Resource) {
-					writes[r.Method+r.Path] = true
-				}
+	return eachStep(func(s *stage, i int) {
+		writes, play := map[string]bool{}, plays(i)
+		for _, r := range s.judge.told.ends[i].writes {
+			if !slices.Contains(s.ours(), r.Target.Resource) {
+				writes[r.Method+r.Path] = true
 			}
-			play := plays(i)
-			if len(writes) > 0 {
-				play = few(40*len(writes), disturbed(6*time.Second, refusing(code, methods...), play))
-			}
-			s.take(play, keeps, counted)
-		}}
+		}
+		if len(writes) > 0 {
+			play = few(40*len(writes), disturbed(6*time.Second, refusing(code, methods...), play))
+		}
+		s.take(play, keeps, counted)
 	})
 }
 
-// missed are the steps of a story of which the program misses all between the first one and the last one, and then the last one.
+// missed plays a story of which the program misses all between the first step and the last one, and then the last one.
 // It misses something twice at most: each time it waits longer before it reads again.
-func (t *told) missed() []step {
-	all, unheard := asTold(0), []step{cut}
-	for i := 1; i < len(t.Steps); i++ {
+func missed(s *stage) {
+	asTold(s, 0)
+	unheard, n := []step{cut}, len(s.judge.told.Steps)
+	for i := 1; i < n; i++ {
 		unheard = append(unheard, plays(i))
-		if i >= len(t.Steps)-2 {
-			all = append(all, disturbed(8*time.Second, unreadable, unheard...), gone, keeps)
+		if i >= n-2 {
+			s.take(disturbed(8*time.Second, unreadable, unheard...), gone, keeps)
 			unheard = []step{cut}
 		}
 	}
-	return all
 }
 
 // stale plays a step, and then starts the program with a list from before it. If an object of the user was being deleted
 // in this step or in one before it, it also starts with a list from that moment.
-func stale(i int) []step {
+func stale(s *stage, i int) {
 	if i == 0 {
-		return asTold(0)
+		asTold(s, 0)
+		return
 	}
-	return []step{func(s *stage) {
-		before := s.version()
-		s.take(plays(i), rests, undoes(before, undone, "from before it"), keeps)
-		s.part.dying = cmp.Or(s.dyingSince(before), s.part.dying)
-		if s.part.dying != "" {
-			s.take(undoes(s.part.dying, mistaken, "from when an object of the user was being deleted"), keeps)
-		}
-	}}
+	before := s.version()
+	s.take(plays(i), rests, undoes(before, undone, "from before it"), keeps)
+	s.part.dying = cmp.Or(s.dyingSince(before), s.part.dying)
+	if s.part.dying != "" {
+		s.take(undoes(s.part.dying, mistaken, "from when an object of the user was being deleted"), keeps)
+	}
 }
 
 // undoes starts the program as of a version, after a step. What it changes then, it changes because of that: P6.
@@ -175,10 +170,10 @@ func undoes(version string, why *lesson, when string) step {
 		if len(running) == 0 {
 			return // It has ended by itself, which is told.
 		}
-		for _, r := range s.tries(running[0].began()) {
+		for _, r := range s.accepted(running[0].began()) {
 			object := r.Target.Resource + " " + r.Target.Name
 			changed := r.Method == http.MethodDelete || r.Target.Name == "" || before[object] != after[object]
-			if changed && (r.Code == http.StatusOK || r.Code == http.StatusCreated) && len(sent) < mostLines {
+			if changed && len(sent) < mostLines {
 				sent = append(sent, "  "+r.String())
 			}
 		}
@@ -353,11 +348,11 @@ func namesTaken(s *stage) {
 		strangers = append(strangers, s.stranger(o))
 	}
 	for i := range first {
-		s.take(asTold(i)...)
+		asTold(s, i)
 	}
 	// Who hears nothing tries again, more and more seldom: no silence is asked for.
 	s.take(plays(first), few(40*len(strangers), func(s *stage) { s.quiet(silence, 12*time.Second) }))
-	written := len(s.accepted())
+	written := len(s.accepted(s.begin))
 	for _, o := range strangers {
 		for _, leaf := range t.setIn(o) {
 			if s.change(o, leaf, leaf.Other()) {
@@ -366,7 +361,7 @@ func namesTaken(s *stage) {
 		}
 	}
 	s.quiet(2*silence, patienceAtRest)
-	if now := s.accepted(); len(now) > written {
+	if now := s.accepted(s.begin); len(now) > written {
 		s.find(found(P2, noisy, time.Now(), "The names of what the program makes are taken. What has them was changed, and the program has written because of that: %s", now[written].String()))
 	}
 	for _, o := range strangers {
@@ -383,9 +378,9 @@ func namesTaken(s *stage) {
 	keeps(s)
 }
 
-// accepted are the writes of the program that have had an effect.
-func (s *stage) accepted() []request {
-	return slices.DeleteFunc(s.tries(s.begin), func(r request) bool { return r.Code != http.StatusOK && r.Code != http.StatusCreated })
+// accepted are the writes of the program since a moment that the API server has accepted.
+func (s *stage) accepted(since time.Time) []request {
+	return slices.DeleteFunc(s.tries(since), func(r request) bool { return r.Code != http.StatusOK && r.Code != http.StatusCreated })
 }
 
 // stranger creates another's object in the place of one that the program makes: like it, and other in each value

@@ -69,6 +69,13 @@ func (j *judge) run(ctx context.Context, chosen []scenario, report func(result))
 	if err := j.up(ctx, worlds, chosen); err != nil {
 		return err
 	}
+	if j.told == nil {
+		fmt.Println(header())
+	} else if learned, err := worlds[false].learnStory(ctx, report); err != nil || !learned {
+		return err
+	} else {
+		chosen = chosen[1:]
+	}
 	return j.judgeAll(ctx, worlds, chosen, report)
 }
 

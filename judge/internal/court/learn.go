@@ -8,6 +8,7 @@ import (
 	"io"
 	"maps"
 	"net/http"
+	"os"
 	"slices"
 	"strings"
 	"time"
@@ -229,35 +230,27 @@ func (t *told) print(w io.Writer) {
 	fmt.Fprintln(w)
 }
 
-// judgeStory learns, and puts the program through the scenarios.
-func (j *judge) judgeStory(ctx context.Context, chosen []scenario, out io.Writer, report func(result)) (err error) {
-	worlds := worlds{}
-	defer func() { err = errors.Join(err, down(worlds)) }()
-	if err := j.up(ctx, worlds, []scenario{{}}); err != nil {
-		return err
-	}
-	w := worlds[false]
+// learnStory learns on a new control plane, and says what. It reports whether there is something to compare with.
+func (w *world) learnStory(ctx context.Context, report func(result)) (learned bool, err error) {
+	t := w.judge.told
 	var crds []string
-	for _, line := range j.told.CRDs {
+	for _, line := range t.CRDs {
 		crds = append(crds, line.Text)
 	}
 	if err := w.plane.Install(crds...); err != nil {
-		return err
+		return false, err
 	}
-	if err := j.told.meet(w.kube.Discovery()); err != nil {
-		return err
+	if err := t.meet(w.kube.Discovery()); err != nil {
+		return false, err
 	}
 	r, err := w.learn(ctx)
 	if err != nil {
-		return err
+		return false, err
 	}
-	if len(j.told.ends) == len(j.told.Steps) {
-		j.told.print(out)
+	if learned = len(t.ends) == len(t.Steps); learned {
+		t.print(os.Stdout)
 	}
-	fmt.Fprintln(out, header())
+	fmt.Println(header())
 	report(r)
-	if len(j.told.ends) < len(j.told.Steps) {
-		return nil
-	}
-	return j.judgeAll(ctx, worlds, chosen[1:], report)
+	return learned, nil
 }

@@ -25,8 +25,8 @@ const (
 	mostRequests = 5000
 )
 
-// openInMemory makes an API server in memory and starts the program.
-func (s *stage) openInMemory() (err error) {
+// openInMemory makes an API server in memory.
+func (s *stage) openInMemory() {
 	configMaps := testkit.Resource{GroupVersionKind: corev1.SchemeGroupVersion.WithKind("ConfigMap"), Plural: "configmaps", Blind: true}
 	more := []testkit.Resource{configMaps}
 	if s.judge.kind != nil {
@@ -38,14 +38,8 @@ func (s *stage) openInMemory() (err error) {
 	s.proxy.Kill = s.killAndStartAgain
 	past := &rest.Config{Host: "http://api.test", Transport: testkit.Transport{Handler: s.proxy.Next}, QPS: -1}
 	s.kube, s.dynamic = kubernetes.NewForConfigOrDie(past), dynamic.NewForConfigOrDie(past)
-	if s.history, err = s.follow(s.ctx, s.namespace); err != nil {
-		return err
-	}
-	if s.history.unplayed = s.scenario.unplayed; !s.scenario.unplayed {
-		s.playing.Go(func() { _ = try(s.playDeployments) })
-	}
+	s.history = must(s.follow(s.ctx, s.namespace))
 	s.playing.Go(func() { _ = try(s.collectGarbage) })
-	return s.startProgram()
 }
 
 // collectGarbage does what the garbage collector does.

@@ -2,6 +2,7 @@ package court
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -42,20 +43,11 @@ const onTheWay = 2 * time.Second
 func (h *history) complete() bool {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	brought := map[string]bool{}
+	missing := maps.Clone(h.mine)
 	for _, v := range h.versions {
-		if v.foo != nil {
-			brought[v.foo.ResourceVersion] = true
-		} else {
-			brought[v.deployment.ResourceVersion] = true
-		}
+		delete(missing, fmt.Sprint(v.revision))
 	}
-	for version := range h.mine {
-		if !brought[version] {
-			return false
-		}
-	}
-	return true
+	return len(missing) == 0
 }
 
 // overTime returns the findings of a review of all versions.

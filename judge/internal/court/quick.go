@@ -32,12 +32,7 @@ func Quick(t *testing.T, program Contract) {
 		playInMemory(t, program, strings.Split(names, ","))
 		os.Exit(0)
 	}
-	short, err := quick()
-	if err != nil {
-		fmt.Fprintln(os.Stderr, "judge:", err)
-		os.Exit(failed)
-	}
-	os.Exit(min(short, 100))
+	exit(quick())
 }
 
 // playInMemory plays scenarios, and writes a line to the third file when one begins and when it ends.
@@ -64,10 +59,7 @@ func playInMemory(t *testing.T, program Contract, names []string) {
 				_ = lines.Encode(line{Broken: err.Error()})
 				os.Exit(failed)
 			}
-			_ = lines.Encode(line{Result: &r, Remarks: j.remarks})
-			if w.stuck && sc.calibrates { // It would be so again, and first of all.
-				_ = lines.Encode(line{Result: &result{NotJudged: helpless}})
-			}
+			_ = lines.Encode(line{Result: &r, Remarks: j.remarks, Stuck: w.stuck && sc.calibrates})
 			if w.stuck {
 				os.Exit(0)
 			}
@@ -99,6 +91,7 @@ type line struct {
 	Begins, Broken string
 	Result         *result
 	Remarks        []string
+	Stuck          bool
 }
 
 // quick plays the scenarios, and prints as it goes.
@@ -155,7 +148,7 @@ func (v *verdict) playOn(chosen []scenario) error {
 		return err
 	}
 	defer func() { _ = reader.Close() }()
-	printed, before, playing := &tail{}, len(v.Results), ""
+	printed, before, playing, stuck := &tail{}, len(v.Results), "", false
 	run := exec.Command(os.Args[0], os.Args[1:]...)
 	run.Env, run.ExtraFiles, run.Stdout, run.Stderr = append(os.Environ(), left+"="+strings.Join(names, ",")), []*os.File{writer}, printed, printed
 	err = run.Start()
@@ -172,12 +165,7 @@ func (v *verdict) playOn(chosen []scenario) error {
 		if l.Broken != "" {
 			return errors.New(l.Broken)
 		}
-		if l.Result != nil && l.Result.NotJudged == helpless {
-			_ = run.Process.Kill()
-			_ = run.Wait()
-			return errHelpless
-		}
-		if playing = l.Begins; l.Result != nil && !v.has(l.Result.Scenario) {
+		if playing, stuck = l.Begins, l.Stuck; l.Result != nil && !v.has(l.Result.Scenario) {
 			v.Remarks = l.Remarks
 			v.add(*l.Result, len(chosen))
 		}
@@ -191,11 +179,12 @@ func (v *verdict) playOn(chosen []scenario) error {
 		sc := &chosen[slices.IndexFunc(chosen, func(sc scenario) bool { return sc.name == playing })]
 		s := &stage{scenario: sc, findings: []finding{found(P7, exits, time.Now(), "%s. It printed at last:\n%s", why, printed.lines(12))}}
 		v.add(newResult(sc, s, "", 0), len(chosen))
-		if sc.calibrates {
-			return errHelpless
-		}
-	case len(v.Results) == before:
+		stuck = sc.calibrates
+	case len(v.Results) == before && !stuck:
 		return fmt.Errorf("no scenario was played: %v; it printed at last:\n%s", failure, printed.lines(20))
+	}
+	if stuck { // It would be so again, and first of all.
+		return errHelpless
 	}
 	return nil
 }

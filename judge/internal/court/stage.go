@@ -62,13 +62,8 @@ func (n notJudged) Error() string { return string(n) }
 // own, and returns what it found.
 func (w *world) perform(ctx context.Context, sc *scenario, steps ...step) (*stage, error) {
 	s := &stage{world: w, ctx: ctx, scenario: sc, namespace: fmt.Sprintf("judge-%s-%d", sc.name, w.stages.Add(1)), begin: time.Now()}
-	if err := s.open(); err != nil {
-		if s.history != nil {
-			err = errors.Join(err, s.close())
-		}
-		return s, err
-	}
 	err := try(func() {
+		s.open()
 		s.take(steps...)
 		if sc.judged&P2 != 0 && w.judge.foos() {
 			silent(s)
@@ -77,6 +72,9 @@ func (w *world) perform(ctx context.Context, sc *scenario, steps ...step) (*stag
 			}
 		}
 	})
+	if s.history == nil {
+		return s, err
+	}
 	for end := time.Now().Add(5 * time.Second); s.history.behind() && time.Now().Before(end); {
 		time.Sleep(20 * time.Millisecond)
 	}
@@ -99,42 +97,34 @@ func (w *world) perform(ctx context.Context, sc *scenario, steps ...step) (*stag
 }
 
 // open makes the namespaces and the proxy, and starts the program.
-func (s *stage) open() (err error) {
+func (s *stage) open() {
 	if s.judge.contract != nil {
-		return s.openInMemory()
-	}
-	s.kube, s.dynamic = s.world.kube, s.world.dynamic
-	for _, name := range []string{s.namespace, s.leases()} {
-		if _, err := s.kube.CoreV1().Namespaces().Create(s.ctx, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: name}}, metav1.CreateOptions{}); err != nil {
-			return err
-		}
-	}
-	dir, err := os.MkdirTemp(s.judge.dir, "")
-	if err != nil {
-		return err
-	}
-	proxy, err := testkit.NewProxy(s.plane.Config)
-	if err != nil {
-		return err
-	}
-	s.proxy, s.stop = &proxy.Faults, proxy.Close
-	s.proxy.Kill = s.killAndStartAgain
-	s.confine(s.proxy.Next)
-	if s.through, err = proxy.Kubeconfig(dir); err != nil {
-		return err
-	}
-	if s.judge.told != nil {
-		err = s.openStory(dir)
+		s.openInMemory()
 	} else {
-		s.history, err = s.follow(s.ctx, s.namespace)
-	}
-	if err != nil {
-		return err
+		s.openBehindProxy()
 	}
 	if s.history.unplayed = s.scenario.unplayed; s.bare && !s.scenario.unplayed {
 		s.playing.Go(func() { _ = try(s.playDeployments) })
 	}
-	return s.startProgram()
+	check(s.startProgram())
+}
+
+func (s *stage) openBehindProxy() {
+	s.kube, s.dynamic = s.world.kube, s.world.dynamic
+	for _, name := range []string{s.namespace, s.leases()} {
+		must(s.kube.CoreV1().Namespaces().Create(s.ctx, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: name}}, metav1.CreateOptions{}))
+	}
+	dir := must(os.MkdirTemp(s.judge.dir, ""))
+	proxy := must(testkit.NewProxy(s.plane.Config))
+	s.proxy, s.stop = &proxy.Faults, proxy.Close
+	s.proxy.Kill = s.killAndStartAgain
+	s.confine(s.proxy.Next)
+	s.through = must(proxy.Kubeconfig(dir))
+	if s.judge.told != nil {
+		s.openStory(dir)
+	} else {
+		s.history = must(s.follow(s.ctx, s.namespace))
+	}
 }
 
 // take takes steps, once the program is ready.

@@ -171,18 +171,15 @@ func (t *told) isKept(manager string) bool {
 }
 
 // openStory writes a kubeconfig for kubectl that leads past the proxy, into the namespace of the stage.
-func (s *stage) openStory(dir string) error {
+func (s *stage) openStory(dir string) {
 	s.history = newHistory()
 	s.history.stop = func() {}
-	config, err := clientcmd.LoadFromFile(s.plane.Kubeconfig)
-	if err != nil {
-		return err
-	}
+	config := must(clientcmd.LoadFromFile(s.plane.Kubeconfig))
 	for _, c := range config.Contexts {
 		c.Namespace = s.namespace
 	}
 	s.part = &part{kubeconfig: filepath.Join(dir, "kubectl"), step: -1, words: map[string]string{}}
-	return clientcmd.WriteToFile(*config, s.part.kubeconfig)
+	check(clientcmd.WriteToFile(*config, s.part.kubeconfig))
 }
 
 // plays plays a step of the story.
