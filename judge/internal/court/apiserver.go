@@ -6,16 +6,11 @@ import (
 	"syscall"
 )
 
-// apiServerKilled kills the API server and starts it again on the same data.
+// apiServerKilled kills the API server and starts it again on the same data. It waits until the informers of the judge
+// watch again: it writes every object, and waits until they bring that.
 func apiServerKilled(s *stage) {
 	check(s.apiServer(syscall.SIGKILL))
 	check(s.plane.Start())
-	inSight(s)
-}
-
-// inSight waits until the informers of the judge watch again: it writes every object, and
-// waits until they bring that.
-func inSight(s *stage) {
 	s.touch(0)
 	s.needs(s.bound, func() bool { return !s.history.behind() }, late)
 }

@@ -65,11 +65,7 @@ func (h *history) overTime(blind []blindness) []finding {
 }
 
 func (r *review) add(p properties, l *lesson, v version, format string, args ...any) {
-	f := found(p, l, v.at, "Revision %d: "+format, append([]any{v.revision}, args...)...)
-	// Once is enough: a loop does the same thing a thousand times.
-	if !slices.ContainsFunc(r.findings, func(other finding) bool { return other.lesson == l && other.property == p }) {
-		r.findings = append(r.findings, f)
-	}
+	r.findings = append(r.findings, found(p, l, v.at, "Revision %d: "+format, append([]any{v.revision}, args...)...))
 }
 
 func (r *review) ofFoo(v version) {

@@ -36,9 +36,6 @@ func converged(s *stage) {
 	}
 }
 
-// convergedWithin is converged with a bound of its own.
-func convergedWithin(bound time.Duration) step { return func(s *stage) { s.converge(bound) } }
-
 // wait waits.
 func wait(d time.Duration) step { return func(s *stage) { s.pause(d) } }
 

@@ -152,7 +152,7 @@ func (s *stage) close() error {
 	return err
 }
 
-// find adds a finding, once for each lesson.
+// find adds a finding, once for each lesson: a loop does the same thing a thousand times.
 func (s *stage) find(findings ...finding) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

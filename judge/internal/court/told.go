@@ -113,7 +113,7 @@ func (t *told) meet(kube discovery.ServerResourcesInterface) error {
 func (t *told) hear(r *http.Request) {
 	target := testkit.TargetOf(r.URL.Path)
 	r.Header.Set("User-Agent", agent)
-	creates := r.Method == http.MethodPost || r.Header.Get("Content-Type") == string(types.ApplyYAMLPatchType)
+	creates := (r.Method == http.MethodPost || r.Header.Get("Content-Type") == string(types.ApplyYAMLPatchType)) && target.Subresource == ""
 	var body []byte
 	if creates || r.Method == http.MethodDelete {
 		body = readBody(r)
@@ -121,7 +121,7 @@ func (t *told) hear(r *http.Request) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	var sent object
-	if creates && target.Subresource == "" && yaml.Unmarshal(body, &sent) == nil { // If not, the API server says what is wrong with it.
+	if creates && yaml.Unmarshal(body, &sent) == nil { // If not, the API server says what is wrong with it.
 		t.sent[target.Resource], t.sent[target.Resource+" "+(&unstructured.Unstructured{Object: sent}).GetName()] = sent, sent
 	}
 	if orphan := metav1.DeletePropagationOrphan; r.Method == http.MethodDelete {
