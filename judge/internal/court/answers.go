@@ -60,23 +60,15 @@ func readBody(r *http.Request) []byte {
 // 429, always in the same order, so that no program passes by luck.
 func overloaded(*stage) handler {
 	var mu sync.Mutex
-	sent := map[string]int{}
+	sent, codes := map[string]int{}, map[int]int{0: http.StatusInternalServerError, 1: http.StatusServiceUnavailable, 3: http.StatusTooManyRequests}
 	return func(w http.ResponseWriter, r *http.Request) bool {
 		mu.Lock()
 		kind := r.Method + " " + testkit.TargetOf(r.URL.Path).Resource
 		n := sent[kind] % 6
 		sent[kind]++
 		mu.Unlock()
-		switch n {
-		case 0:
-			return refuse(w, http.StatusInternalServerError)
-		case 1:
-			return refuse(w, http.StatusServiceUnavailable)
-		case 3:
-			return refuse(w, http.StatusTooManyRequests)
-		default:
-			return false
-		}
+		code, refused := codes[n]
+		return refused && refuse(w, code)
 	}
 }
 

@@ -112,8 +112,8 @@ func withoutBookmark(bound time.Duration) step {
 	return func(s *stage) {
 		s.proxy.Intercept(bookmarkless)
 		defer s.proxy.Intercept(nil)
-		s.setTolerant(true)
-		defer s.setTolerant(false)
+		s.tolerant.Store(true)
+		defer s.tolerant.Store(false)
 		s.killPrograms()
 		check(s.startProgram())
 		createFoo("b", "b", 1)(s)
@@ -248,8 +248,8 @@ func (h *history) names() (foos, deployments []string) {
 
 // second starts a second process of the command.
 func second(s *stage) {
-	s.setTolerant(true)
-	defer s.setTolerant(false)
+	s.tolerant.Store(true)
+	defer s.tolerant.Store(false)
 	check(s.startProgram())
 	running := s.running()
 	p := running[len(running)-1]
@@ -261,12 +261,6 @@ func second(s *stage) {
 	if ended := p.Ended(); ended != "" {
 		check(notJudged(fmt.Sprintf("a second process of the command ends (%s). If both want the same port, let each take a free one (port 0). It printed at last:\n%s", ended, p.words(5))))
 	}
-}
-
-func (s *stage) setTolerant(tolerant bool) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.tolerant = tolerant
 }
 
 // killFirst ends the process that was started first, with SIGKILL.

@@ -3,6 +3,7 @@ package court
 import (
 	"context"
 	"fmt"
+	"maps"
 	"net/http"
 	"regexp"
 	"slices"
@@ -97,7 +98,7 @@ func slowWebhook(n int, steps ...step) step {
 	return func(s *stage) {
 		var hangs atomic.Bool
 		var mu sync.Mutex
-		tries, thrice, over := map[string]int{}, 0, make(chan struct{})
+		tries, over := map[string]int{}, make(chan struct{})
 		defer s.proxy.Intercept(nil)
 		defer close(over)
 		s.proxy.Intercept(func(w http.ResponseWriter, r *http.Request) bool {
@@ -116,10 +117,8 @@ func slowWebhook(n int, steps ...step) step {
 				}
 			}
 			mu.Lock()
-			if tries[slow]++; tries[slow] == 3 {
-				thrice++
-			}
-			if thrice == n {
+			tries[slow]++
+			if len(tries) == n && slices.Min(slices.Collect(maps.Values(tries))) >= 3 {
 				hangs.Store(true)
 			}
 			mu.Unlock()

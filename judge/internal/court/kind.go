@@ -2,7 +2,6 @@ package court
 
 import (
 	"cmp"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"maps"
@@ -15,7 +14,7 @@ import (
 	gocmp "github.com/google/go-cmp/cmp"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"sigs.k8s.io/yaml"
+	"k8s.io/apimachinery/pkg/util/yaml"
 
 	"example.com/byhand/judge/story"
 	"example.com/byhand/kit/testkit"
@@ -49,14 +48,14 @@ func readKind() (*kind, error) {
 	if k.Resource, err = testkit.Custom(definition); err != nil {
 		return nil, err
 	}
-	if sample, err = yaml.YAMLToJSON(sample); err != nil {
-		return nil, err
-	}
-	return k, json.Unmarshal(sample, k.sample)
+	return k, yaml.Unmarshal(sample, &k.sample.Object)
 }
 
-// words replaces those of Foos by those of the kind.
+// words replaces those of Foos by those of the kind, if there is one.
 func (k *kind) words() *strings.Replacer {
+	if k == nil {
+		return strings.NewReplacer()
+	}
 	return strings.NewReplacer("Foo", k.Kind, "then scaled and renamed", "then changed", "scaled and renamed", "changed", "the image in", "a value of",
 		"a Deployment", "an object that it makes", "The Deployment", "The object that it makes", "Deployment", "object that it makes")
 }
@@ -71,9 +70,12 @@ func (k *kind) inItsWords(r *result) {
 	}
 }
 
-// scenarios returns those that any kind can play, in its own words, and always the one without a fault
-// that teaches the judge what is right.
+// scenarios returns those that the API server in memory can play: for Foos, if there is no kind, and otherwise those that any
+// kind can play, in its own words, and always the one without a fault that teaches the judge what is right.
 func (k *kind) scenarios(chosen []scenario) (playable []scenario) {
+	if k == nil {
+		return slices.DeleteFunc(slices.Clone(chosen), func(sc scenario) bool { return sc.real })
+	}
 	words, steps := k.words(), ofAnyKind()
 	for _, sc := range scenarios {
 		if sc.name != "create" && !slices.ContainsFunc(chosen, func(c scenario) bool { return c.name == sc.name }) {

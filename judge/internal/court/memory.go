@@ -44,7 +44,7 @@ func (s *stage) openInMemory() {
 
 // collectGarbage does what the garbage collector does.
 func (s *stage) collectGarbage() {
-	for s.ctx.Err() == nil && !s.isEnding() {
+	for s.ctx.Err() == nil && !s.ending.Load() {
 		// In one moment: a program that makes again what is deleted could keep it from ending.
 		for due := s.api.Garbage(); len(due) > 0; due = s.api.Garbage() {
 			due[0].Do()
@@ -87,9 +87,7 @@ func (p *inMemory) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	time.Sleep(latency)
 	if s := p.stage; s.sent.Add(1) == mostRequests {
 		s.find(found(P7, restless, time.Now(), "The program has sent %d requests in %s. It was stopped.", mostRequests, time.Since(s.begin).Round(time.Millisecond)))
-		s.mu.Lock()
-		s.exits = mostExits
-		s.mu.Unlock()
+		s.exits.Store(mostExits)
 		p.Kill()
 	}
 	if p.alive.Err() != nil {

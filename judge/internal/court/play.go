@@ -14,7 +14,7 @@ import (
 
 // playDeployments does what the controller of Deployments does, in no time.
 func (s *stage) playDeployments() {
-	for s.ctx.Err() == nil && !s.isEnding() {
+	for s.ctx.Err() == nil && !s.ending.Load() {
 		for _, d := range s.history.unfinished() {
 			ctx, cancel := context.WithTimeout(s.ctx, 5*time.Second)
 			// A conflict: the next version is on its way.

@@ -46,7 +46,7 @@ func playInMemory(t *testing.T, program Contract, names []string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	playable := inMemoryOnly(scenarios, k)
+	playable := k.scenarios(scenarios)
 	j := &judge{bound: usualBound, contract: program, kind: k}
 	w := &world{bare: true}
 	w.meet(j)
@@ -65,14 +65,6 @@ func playInMemory(t *testing.T, program Contract, names []string) {
 			}
 		})
 	}
-}
-
-// inMemoryOnly returns those that the API server in memory can play, for a kind, or for Foos.
-func inMemoryOnly(chosen []scenario, k *kind) []scenario {
-	if k != nil {
-		return k.scenarios(chosen)
-	}
-	return slices.DeleteFunc(slices.Clone(chosen), func(sc scenario) bool { return sc.real })
 }
 
 // inBubble is synctest.Test, for a program that may leave goroutines behind: with a process they would
@@ -105,12 +97,8 @@ func quick() (short int, err error) {
 	if err != nil {
 		return 0, err
 	}
-	chosen = inMemoryOnly(chosen, k)
-	columns := header()
-	if k != nil {
-		columns = k.words().Replace(columns)
-	}
-	fmt.Printf("%d scenarios in memory; the seconds are those of the program, and take none\n%s\n", len(chosen), columns)
+	chosen = k.scenarios(chosen)
+	fmt.Printf("%d scenarios in memory; the seconds are those of the program, and take none\n%s\n", len(chosen), k.words().Replace(header()))
 	v := verdict{Began: time.Now()}
 	for len(v.Results) < len(chosen) {
 		err := v.playOn(chosen)

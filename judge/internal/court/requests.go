@@ -38,11 +38,6 @@ func (s *stage) lostLease() bool {
 	return false
 }
 
-// in reports whether the request can concern a namespace.
-func (r request) in(namespace string) bool {
-	return r.Target.Namespace == namespace || r.Target.Namespace == ""
-}
-
 func (r request) String() string {
 	answer := "no answer"
 	if r.Code != 0 {

@@ -7,6 +7,7 @@ import (
 	appsv1 "k8s.io/api/apps/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"example.com/byhand/internal/testkit/oracle"
 	"example.com/byhand/kit/testkit"
 )
 
@@ -97,7 +98,7 @@ var scenarios = []scenario{
 	{name: "paused-template", what: "While the program is down, a person gives the Deployment another image, and pauses it when that runs: no Pod gets the right image before the pause ends, and the status does not say Ready.",
 		judged: P1 | P2 | P3 | P5,
 		steps: []step{createFoo("a", "a", 1), converged,
-			whileDown(changeImage("a"), until("a", "complete", isComplete), patchDeployment("a", object{"spec": object{"paused": true}})),
+			whileDown(changeImage("a"), until("a", "complete", oracle.Complete), patchDeployment("a", object{"spec": object{"paused": true}})),
 			converged, silent, claimsNothing("a"), patchDeployment("a", object{"spec": object{"paused": false}}), converged}},
 	{name: "restart", what: "The program is ended and started again, and nothing has changed: it writes nothing.",
 		judged: P1 | P2 | P3 | P5, quick: true,

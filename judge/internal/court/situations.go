@@ -152,12 +152,6 @@ func until(name, what string, is func(d *appsv1.Deployment) bool) step {
 	}
 }
 
-// isComplete is the formula of the controller of Deployments.
-func isComplete(d *appsv1.Deployment) bool {
-	is, wanted := d.Status, oracle.Replicas(d)
-	return is.ObservedGeneration >= d.Generation && is.UpdatedReplicas == wanted && is.Replicas == wanted && is.AvailableReplicas == wanted
-}
-
 // isStuck: its ReplicaSet is refused, for example.
 func isStuck(d *appsv1.Deployment) bool {
 	return slices.ContainsFunc(d.Status.Conditions, func(c appsv1.DeploymentCondition) bool {
@@ -174,7 +168,7 @@ func claimsNothing(name string) step {
 		s.within(s.bound, func() bool {
 			foo = s.history.foo(name)
 			d = s.history.deployment(foo.Spec.DeploymentName)
-			return d == nil || isComplete(d) || !meta.IsStatusConditionTrue(foo.Status.Conditions, "Ready")
+			return d == nil || oracle.Complete(d) || !meta.IsStatusConditionTrue(foo.Status.Conditions, "Ready")
 		}, func() finding {
 			return found(P1, claimed, time.Now(), "The condition Ready of Foo %s (revision %s) is True. Deployment %s (revision %s) asks for %d replicas and has %d, %d of them of its template, %d available.",
 				name, foo.ResourceVersion, d.Name, d.ResourceVersion, oracle.Replicas(d), d.Status.Replicas, d.Status.UpdatedReplicas, d.Status.AvailableReplicas)

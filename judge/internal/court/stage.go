@@ -44,9 +44,9 @@ type stage struct {
 	programs []process
 	findings []finding
 	remarks  []string
-	exits    int
+	exits    atomic.Int32
 	// tolerant: that a program ends says nothing about it.
-	tolerant, ending bool
+	tolerant, ending atomic.Bool
 	playing          sync.WaitGroup
 }
 
@@ -177,7 +177,9 @@ func (s *stage) explain() {
 		if f.property&s.scenario.judged == 0 && f.lesson != exits && f.lesson != restless && f.lesson != stays {
 			continue
 		}
-		before := s.requests(s.begin, func(r request) bool { return !r.At.After(f.at) && !r.Watch && r.in(s.namespace) })
+		before := s.requests(s.begin, func(r request) bool {
+			return !r.At.After(f.at) && !r.Watch && slices.Contains([]string{s.namespace, ""}, r.Target.Namespace)
+		})
 		f.lesson = f.lesson.given(before)
 		if s.judge.told != nil && !s.judge.told.word(s.scenario, &f) {
 			continue

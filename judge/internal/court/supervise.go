@@ -24,7 +24,7 @@ const (
 func (s *stage) startProgram() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.ending {
+	if s.ending.Load() {
 		return nil
 	}
 	p, err := s.newProcess()
@@ -39,18 +39,15 @@ func (s *stage) startProgram() error {
 // supervise starts a program again that has ended by itself.
 func (s *stage) supervise(p process) {
 	<-p.Done()
-	s.mu.Lock()
-	expected := s.ending || !slices.Contains(s.programs, p)
-	if !expected {
-		s.exits++
+	if s.ending.Load() || !slices.Contains(s.running(), p) {
+		return
 	}
-	tolerant := s.tolerant
-	s.mu.Unlock()
-	if expected || !s.judge.heard.Load() {
+	s.exits.Add(1)
+	if !s.judge.heard.Load() {
 		return // ready says what there is to say.
 	}
 	s.remove(p)
-	if tolerant {
+	if s.tolerant.Load() {
 		return
 	}
 	if !s.lostLease() {
@@ -97,9 +94,7 @@ func (s *stage) freeLeases() {
 
 // stopPrograms ends all processes with SIGTERM, for good.
 func (s *stage) stopPrograms() {
-	s.mu.Lock()
-	s.ending = true
-	s.mu.Unlock()
+	s.ending.Store(true)
 	s.endPrograms()
 }
 
@@ -159,16 +154,4 @@ func (s *stage) remove(p process) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.programs = slices.DeleteFunc(s.programs, func(other process) bool { return other == p })
-}
-
-func (s *stage) isEnding() bool {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.ending
-}
-
-func (s *stage) exitsTooOften() bool {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.exits >= mostExits
 }

@@ -129,13 +129,7 @@ func theirDeployment(name string) *appsv1.Deployment {
 	}
 }
 
-func encoded(patch any) []byte {
-	data, err := json.Marshal(patch)
-	if err != nil {
-		panic(err) // maps of words and numbers
-	}
-	return data
-}
+func encoded(patch any) []byte { return must(json.Marshal(patch)) }
 
 func ignoreNotFound(err error) error {
 	if apierrors.IsNotFound(err) {

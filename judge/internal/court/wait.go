@@ -59,7 +59,7 @@ func (s *stage) pause(d time.Duration) {
 		case <-s.ctx.Done():
 			check(s.ctx.Err())
 		}
-		if s.exitsTooOften() {
+		if s.exits.Load() >= mostExits {
 			check(errShort)
 		}
 		if s.canary.now() >= end {
