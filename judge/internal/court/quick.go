@@ -59,8 +59,9 @@ func playInMemory(t *testing.T, program Contract, names []string) {
 				_ = lines.Encode(line{Broken: err.Error()})
 				os.Exit(failed)
 			}
-			_ = lines.Encode(line{Result: &r, Remarks: j.remarks, Stuck: w.stuck && sc.calibrates})
-			if w.stuck {
+			hopeless := w.hopeless == helpless || w.stuck && sc.calibrates
+			_ = lines.Encode(line{Result: &r, Remarks: j.remarks, Hopeless: hopeless})
+			if w.stuck || hopeless {
 				os.Exit(0)
 			}
 		})
@@ -83,7 +84,7 @@ type line struct {
 	Begins, Broken string
 	Result         *result
 	Remarks        []string
-	Stuck          bool
+	Hopeless       bool // the other scenarios would show nothing
 }
 
 // quick plays the scenarios, and prints as it goes.
@@ -136,7 +137,7 @@ func (v *verdict) playOn(chosen []scenario) error {
 		return err
 	}
 	defer func() { _ = reader.Close() }()
-	printed, before, playing, stuck := &tail{}, len(v.Results), "", false
+	printed, before, playing, hopeless := &tail{}, len(v.Results), "", false
 	run := exec.Command(os.Args[0], os.Args[1:]...)
 	run.Env, run.ExtraFiles, run.Stdout, run.Stderr = append(os.Environ(), left+"="+strings.Join(names, ",")), []*os.File{writer}, printed, printed
 	err = run.Start()
@@ -153,7 +154,7 @@ func (v *verdict) playOn(chosen []scenario) error {
 		if l.Broken != "" {
 			return errors.New(l.Broken)
 		}
-		if playing, stuck = l.Begins, l.Stuck; l.Result != nil && !v.has(l.Result.Scenario) {
+		if playing, hopeless = l.Begins, l.Hopeless; l.Result != nil && !v.has(l.Result.Scenario) {
 			v.Remarks = l.Remarks
 			v.add(*l.Result, len(chosen))
 		}
@@ -167,11 +168,11 @@ func (v *verdict) playOn(chosen []scenario) error {
 		sc := &chosen[slices.IndexFunc(chosen, func(sc scenario) bool { return sc.name == playing })]
 		s := &stage{scenario: sc, findings: []finding{found(P7, exits, time.Now(), "%s. It printed at last:\n%s", why, printed.lines(12))}}
 		v.add(newResult(sc, s, "", 0), len(chosen))
-		stuck = sc.calibrates
-	case len(v.Results) == before && !stuck:
+		hopeless = sc.calibrates
+	case len(v.Results) == before && !hopeless:
 		return fmt.Errorf("no scenario was played: %v; it printed at last:\n%s", failure, printed.lines(20))
 	}
-	if stuck { // It would be so again, and first of all.
+	if hopeless && len(v.Results) < len(chosen) {
 		return errHelpless
 	}
 	return nil
