@@ -47,7 +47,8 @@
 //     most scenarios beside each other. What stops or loads the API server, or changes it for
 //     all, runs alone.
 //   - situations.go, faults.go and hostile.go have the steps that scenarios.go puts together, admission.go what the API
-//     server is told to refuse or to change, users.go what users do.
+//     server is told to refuse or to change, users.go what users do. wait.go has how a step waits, and
+//     how it ends its stage.
 //   - history.go watches past the proxy. now.go says what is wrong at this moment, with
 //     the oracle of this repository's own tests, overtime.go what was wrong at any revision.
 //   - report.go puts it into words, lessons.go knows why, results.go makes the published page.

@@ -40,20 +40,19 @@ const only = "-test.run=^TestByhandJudge$"
 func main() {
 	scenario := flag.String("scenario", "", "`regexp`: only scenarios whose whole name matches, as in 'rename|killed-.*'")
 	flag.Parse()
-	if flag.Arg(0) == "" {
-		fmt.Fprintln(os.Stderr, "judge: which folder? make judge QUICK=1 DIR=../mine")
-		os.Exit(failed)
-	}
 	status, err := judge(flag.Arg(0), *scenario)
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "judge:", err)
-		os.Exit(failed)
+		status = failed
 	}
 	os.Exit(status)
 }
 
 // judge builds and runs the test of the program in a folder.
 func judge(dir, scenario string) (status int, err error) {
+	if dir == "" {
+		return 0, errors.New("which folder? make judge QUICK=1 DIR=../mine")
+	}
 	temp, err := os.MkdirTemp("", "byhand-judge-")
 	if err != nil {
 		return 0, err

@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"log"
@@ -15,6 +14,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/client-go/dynamic"
 	appsv1client "k8s.io/client-go/kubernetes/typed/apps/v1"
 	"k8s.io/client-go/tools/cache"
@@ -108,12 +108,8 @@ func (c *fooController) read(key cache.ObjectName) (*state, error) {
 // decode copies a Foo into its Go type. Each is decoded alone: one that the type cannot hold does not
 // stop the others.
 func decode(stored *unstructured.Unstructured) (*v1alpha1.Foo, error) {
-	text, err := stored.MarshalJSON()
-	if err != nil {
-		return nil, err
-	}
 	foo := &v1alpha1.Foo{}
-	return foo, json.Unmarshal(text, foo)
+	return foo, runtime.DefaultUnstructuredConverter.FromUnstructured(stored.Object, foo)
 }
 
 // sync makes the Deployments what the Foo asks for.

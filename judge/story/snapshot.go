@@ -109,18 +109,12 @@ type Difference struct{ Name, Is, Was string }
 func (s Snapshot) Against(was Snapshot, skip func(name string) bool) (all []Difference) {
 	union := maps.Clone(s)
 	maps.Copy(union, was)
-	missing := ""
 	for _, name := range slices.Sorted(maps.Keys(union)) {
-		if s[name] == was[name] || missing != "" && strings.HasPrefix(name, missing+" ") || skip(name) {
-			continue
+		object, _, isValue := strings.Cut(name, " .")
+		missing := s[object] == "" || was[object] == ""
+		if s[name] != was[name] && !(isValue && missing) && !skip(name) {
+			all = append(all, Difference{name, s[name], was[name]})
 		}
-		if union[name] == AnObject || union[name] == dying {
-			missing = ""
-			if s[name] == "" || was[name] == "" {
-				missing = name
-			}
-		}
-		all = append(all, Difference{name, s[name], was[name]})
 	}
 	return all
 }

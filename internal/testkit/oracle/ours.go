@@ -46,7 +46,7 @@ func Reason(foo *v1alpha1.Foo, named *appsv1.Deployment, owned []*appsv1.Deploym
 		return v1alpha1.ReasonWaitingForDeletion
 	case Missing(foo, named, owned) != "":
 		return v1alpha1.ReasonWaitingForReplicas
-	case complete(named) && (named.Spec.Paused || reported(named) == ""):
+	case Complete(named) && (named.Spec.Paused || reported(named) == ""):
 		return v1alpha1.ReasonAvailable
 	case reported(named) != "":
 		return reported(named)
@@ -139,8 +139,8 @@ func Missing(foo *v1alpha1.Foo, d *appsv1.Deployment, owned []*appsv1.Deployment
 	return ""
 }
 
-// complete is the formula of the Deployment controller.
-func complete(d *appsv1.Deployment) bool {
+// Complete is the formula of the Deployment controller.
+func Complete(d *appsv1.Deployment) bool {
 	is, wanted := d.Status, Replicas(d)
 	return is.ObservedGeneration >= d.Generation && is.UpdatedReplicas == wanted && is.Replicas == wanted && is.AvailableReplicas == wanted
 }

@@ -2,7 +2,6 @@ package court
 
 import (
 	"context"
-	"errors"
 	"math"
 	"net/http"
 	"time"
@@ -22,24 +21,17 @@ import (
 // fullQuota takes steps while a quota allows so many objects of a resource, and there are as many.
 // refused reports whether one more is refused.
 func fullQuota(resourceName corev1.ResourceName, n string, refused func(s *stage) error, steps ...step) step {
-	return func(s *stage) error {
+	return func(s *stage) {
 		quotas, full := s.kube.CoreV1().ResourceQuotas(s.namespace), corev1.ResourceList{resourceName: resource.MustParse(n)}
-		quota, err := quotas.Create(s.ctx, &corev1.ResourceQuota{ObjectMeta: metav1.ObjectMeta{Name: "full"}, Spec: corev1.ResourceQuotaSpec{Hard: full}}, metav1.CreateOptions{})
-		if err != nil {
-			return err
-		}
+		quota := must(quotas.Create(s.ctx, &corev1.ResourceQuota{ObjectMeta: metav1.ObjectMeta{Name: "full"}, Spec: corev1.ResourceQuotaSpec{Hard: full}}, metav1.CreateOptions{}))
+		defer func() { check(quotas.Delete(context.WithoutCancel(s.ctx), quota.Name, metav1.DeleteOptions{})) }()
 		// The judge plays the controller of quotas, too.
 		quota.Status = corev1.ResourceQuotaStatus{Hard: full, Used: full}
-		if _, err = quotas.UpdateStatus(s.ctx, quota, metav1.UpdateOptions{}); apierrors.IsConflict(err) {
-			err = nil // There is one.
+		if _, err := quotas.UpdateStatus(s.ctx, quota, metav1.UpdateOptions{}); !apierrors.IsConflict(err) { // Then there is one.
+			check(err)
 		}
-		if err == nil {
-			err = s.inEffect(func() (bool, error) { return apierrors.IsForbidden(refused(s)), nil })
-		}
-		if err == nil {
-			err = s.take(steps)
-		}
-		return errors.Join(err, quotas.Delete(context.WithoutCancel(s.ctx), quota.Name, metav1.DeleteOptions{}))
+		s.inEffect(func() bool { return apierrors.IsForbidden(refused(s)) })
+		s.take(steps...)
 	}
 }
 
@@ -47,10 +39,7 @@ var dryRun = metav1.CreateOptions{DryRun: []string{metav1.DryRunAll}}
 
 // oneDeployment is a quota that the one Deployment fills.
 func oneDeployment(steps ...step) step {
-	creates := func(w http.ResponseWriter, r *http.Request) bool {
-		return r.Method == http.MethodPost && writesDeployment(r) && refuse(w, http.StatusForbidden, metav1.StatusReasonForbidden)
-	}
-	return elsewhere(func(s *stage) { s.proxy.Intercept(creates) }, func(s *stage) { s.proxy.Intercept(nil) }, steps, fullQuota("count/deployments.apps", "1", func(s *stage) error {
+	return elsewhere(func(s *stage) { s.proxy.Intercept(refusing(http.StatusForbidden, http.MethodPost)(s)) }, func(s *stage) { s.proxy.Intercept(nil) }, steps, fullQuota("count/deployments.apps", "1", func(s *stage) error {
 		_, err := s.kube.AppsV1().Deployments(s.namespace).Create(s.ctx, theirDeployment("one-more"), dryRun)
 		return err
 	}, steps...))
@@ -75,9 +64,10 @@ func changedBack(name string, steps ...step) step {
 		d["spec"].(object)["replicas"] = int64(1)
 	}, append([]step{patchDeployment(name, object{"spec": object{"replicas": 1}})}, steps...), withPolicy(admissionv1.Update, admissionv1.Mutation{PatchType: admissionv1.PatchTypeApplyConfiguration, ApplyConfiguration: &admissionv1.ApplyConfiguration{
 		Expression: `Object{spec: Object.spec{replicas: 1}, metadata: Object.metadata{annotations: {"example.com/after": oldObject.metadata.resourceVersion}}}`}},
-		func(s *stage) (bool, error) {
-			patched, err := s.kube.AppsV1().Deployments(s.namespace).Patch(s.ctx, name, mergePatch, encoded(note(time.Now().Nanosecond())), metav1.PatchOptions{})
-			return err == nil && oracle.Replicas(patched) == 1, s.history.wrote(patched, err)
+		func(s *stage) bool {
+			patched := must(s.kube.AppsV1().Deployments(s.namespace).Patch(s.ctx, name, mergePatch, encoded(note(time.Now().Nanosecond())), metav1.PatchOptions{}))
+			s.history.wrote(patched)
+			return oracle.Replicas(patched) == 1
 		}, steps...))
 }
 
@@ -85,26 +75,23 @@ func changedBack(name string, steps ...step) step {
 func ownerStripped(steps ...step) step {
 	mutation := admissionv1.Mutation{PatchType: admissionv1.PatchTypeJSONPatch, JSONPatch: &admissionv1.JSONPatch{
 		Expression: `has(object.metadata.ownerReferences) ? [JSONPatch{op: "remove", path: "/metadata/ownerReferences"}] : []`}}
-	owners := func(s *stage, n int) (bool, error) {
+	owners := func(s *stage, n int) bool {
 		d := theirDeployment("owned")
 		d.OwnerReferences = []metav1.OwnerReference{{APIVersion: "v1", Kind: "ConfigMap", Name: "owner", UID: "its-uid"}}
-		created, err := s.kube.AppsV1().Deployments(s.namespace).Create(s.ctx, d, dryRun)
-		return err == nil && len(created.OwnerReferences) == n, err
+		return len(must(s.kube.AppsV1().Deployments(s.namespace).Create(s.ctx, d, dryRun)).OwnerReferences) == n
 	}
-	return changed(http.MethodPost, func(d object) { delete(d["metadata"].(object), "ownerReferences") }, steps, func(s *stage) error {
-		err := withPolicy(admissionv1.Create, mutation, func(s *stage) (bool, error) { return owners(s, 0) }, steps...)(s)
-		if err == nil {
-			err = s.inEffect(func() (bool, error) { return owners(s, 1) })
-		}
-		return err
+	return changed(http.MethodPost, func(d object) { delete(d["metadata"].(object), "ownerReferences") }, steps, func(s *stage) {
+		withPolicy(admissionv1.Create, mutation, func(s *stage) bool { return owners(s, 0) }, steps...)(s)
+		s.inEffect(func() bool { return owners(s, 1) })
 	})
 }
 
 // withPolicy takes steps while a policy changes Deployments on their way to the store.
-func withPolicy(on admissionv1.OperationType, mutation admissionv1.Mutation, effective func(s *stage) (bool, error), steps ...step) step {
-	return func(s *stage) error {
-		admission, meta := s.kube.AdmissionregistrationV1(), metav1.ObjectMeta{Name: s.namespace}
-		_, err := admission.MutatingAdmissionPolicies().Create(s.ctx, &admissionv1.MutatingAdmissionPolicy{ObjectMeta: meta, Spec: admissionv1.MutatingAdmissionPolicySpec{
+func withPolicy(on admissionv1.OperationType, mutation admissionv1.Mutation, effective func(s *stage) bool, steps ...step) step {
+	return func(s *stage) {
+		meta, admission := metav1.ObjectMeta{Name: s.namespace}, s.kube.AdmissionregistrationV1()
+		policies, bindings := admission.MutatingAdmissionPolicies(), admission.MutatingAdmissionPolicyBindings()
+		must(policies.Create(s.ctx, &admissionv1.MutatingAdmissionPolicy{ObjectMeta: meta, Spec: admissionv1.MutatingAdmissionPolicySpec{
 			ReinvocationPolicy: admissionv1.NeverReinvocationPolicy,
 			MatchConstraints: &admissionv1.MatchResources{
 				NamespaceSelector: &metav1.LabelSelector{MatchLabels: map[string]string{corev1.LabelMetadataName: s.namespace}},
@@ -112,34 +99,17 @@ func withPolicy(on admissionv1.OperationType, mutation admissionv1.Mutation, eff
 					Rule: admissionv1.Rule{APIGroups: []string{"apps"}, APIVersions: []string{"v1"}, Resources: []string{"deployments"}}}}},
 			},
 			Mutations: []admissionv1.Mutation{mutation},
-		}}, metav1.CreateOptions{})
-		if err != nil {
-			return err
-		}
-		_, err = admission.MutatingAdmissionPolicyBindings().Create(s.ctx, &admissionv1.MutatingAdmissionPolicyBinding{ObjectMeta: meta,
-			Spec: admissionv1.MutatingAdmissionPolicyBindingSpec{PolicyName: s.namespace}}, metav1.CreateOptions{})
-		if err == nil {
-			err = s.inEffect(func() (bool, error) { return effective(s) })
-		}
-		if err == nil {
-			err = s.take(steps)
-		}
-		return errors.Join(err, admission.MutatingAdmissionPolicyBindings().Delete(context.WithoutCancel(s.ctx), s.namespace, metav1.DeleteOptions{}),
-			admission.MutatingAdmissionPolicies().Delete(context.WithoutCancel(s.ctx), s.namespace, metav1.DeleteOptions{}))
+		}}, metav1.CreateOptions{}))
+		defer func() { check(policies.Delete(context.WithoutCancel(s.ctx), s.namespace, metav1.DeleteOptions{})) }()
+		must(bindings.Create(s.ctx, &admissionv1.MutatingAdmissionPolicyBinding{ObjectMeta: meta,
+			Spec: admissionv1.MutatingAdmissionPolicyBindingSpec{PolicyName: s.namespace}}, metav1.CreateOptions{}))
+		defer func() { check(bindings.Delete(context.WithoutCancel(s.ctx), s.namespace, metav1.DeleteOptions{})) }()
+		s.inEffect(func() bool { return effective(s) })
+		s.take(steps...)
 	}
 }
 
 // inEffect waits until the API server has heard of it, or of its end.
-func (s *stage) inEffect(is func() (bool, error)) error {
-	for end := time.Now().Add(30 * time.Second); ; {
-		switch effective, err := is(); {
-		case err != nil || effective:
-			return err
-		case time.Now().After(end):
-			return notJudged("the API server has not heard of the quota or the policy")
-		}
-		if err := s.pause(100 * time.Millisecond); err != nil {
-			return err
-		}
-	}
+func (s *stage) inEffect(is func() bool) {
+	s.needs(30*time.Second, is, "the API server has not heard of the quota or the policy")
 }

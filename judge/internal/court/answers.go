@@ -1,13 +1,16 @@
 package court
 
 import (
-	"encoding/json"
+	"bytes"
+	"cmp"
 	"fmt"
+	"io"
 	"net/http"
 	"slices"
 	"sync"
 	"time"
 
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/uuid"
 
@@ -20,69 +23,79 @@ import (
 type handler = func(w http.ResponseWriter, r *http.Request) (done bool)
 
 // refuse answers as an API server does that says no.
-func refuse(w http.ResponseWriter, code int, reason metav1.StatusReason) bool {
+func refuse(w http.ResponseWriter, code int) bool {
 	if code == http.StatusTooManyRequests {
 		w.Header().Set("Retry-After", "1")
 	}
-	return answer(w, code, reason, "refused by the judge")
+	return answer(w, code, "refused by the judge")
 }
 
-func answer(w http.ResponseWriter, code int, reason metav1.StatusReason, message string) bool {
-	w.Header().Set("Content-Type", "application/json")
-	w.WriteHeader(code)
-	_ = json.NewEncoder(w).Encode(metav1.Status{TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "Status"},
-		Status: metav1.StatusFailure, Reason: reason, Message: message, Code: int32(code)})
+// denied stands for the code of what a webhook denies: 403, without a reason.
+const denied = 0
+
+// reasons are those that an API server gives with a code.
+var reasons = map[int]metav1.StatusReason{
+	http.StatusForbidden: metav1.StatusReasonForbidden, http.StatusGone: metav1.StatusReasonExpired, http.StatusUnprocessableEntity: metav1.StatusReasonInvalid,
+	http.StatusTooManyRequests: metav1.StatusReasonTooManyRequests, http.StatusInternalServerError: metav1.StatusReasonInternalError,
+	http.StatusServiceUnavailable: metav1.StatusReasonServiceUnavailable,
+}
+
+func answer(w http.ResponseWriter, code int, message string) bool {
+	testkit.WriteError(w, &apierrors.StatusError{ErrStatus: metav1.Status{
+		Status: metav1.StatusFailure, Reason: reasons[code], Message: message, Code: int32(cmp.Or(code, http.StatusForbidden))}})
 	return true
+}
+
+// readBody reads what is sent, and leaves it to be sent on.
+func readBody(r *http.Request) []byte {
+	body, err := io.ReadAll(r.Body)
+	if err != nil {
+		panic(http.ErrAbortHandler) // The program is gone.
+	}
+	r.Body = io.NopCloser(bytes.NewReader(body))
+	return body
 }
 
 // overloaded answers half of the requests of each method for each resource with 500, 503 or
 // 429, always in the same order, so that no program passes by luck.
 func overloaded(*stage) handler {
 	var mu sync.Mutex
-	sent := map[string]int{}
+	sent, codes := map[string]int{}, map[int]int{0: http.StatusInternalServerError, 1: http.StatusServiceUnavailable, 3: http.StatusTooManyRequests}
 	return func(w http.ResponseWriter, r *http.Request) bool {
 		mu.Lock()
 		kind := r.Method + " " + testkit.TargetOf(r.URL.Path).Resource
 		n := sent[kind] % 6
 		sent[kind]++
 		mu.Unlock()
-		switch n {
-		case 0:
-			return refuse(w, http.StatusInternalServerError, metav1.StatusReasonInternalError)
-		case 1:
-			return refuse(w, http.StatusServiceUnavailable, metav1.StatusReasonServiceUnavailable)
-		case 3:
-			return refuse(w, http.StatusTooManyRequests, metav1.StatusReasonTooManyRequests)
-		default:
-			return false
-		}
+		code, refused := codes[n]
+		return refused && refuse(w, code)
 	}
 }
 
-// refusing refuses every write of a Deployment.
-func refusing(code int, reason metav1.StatusReason) func(*stage) handler {
-	return func(*stage) handler {
+// refusing refuses every write of what the program makes, with these methods if any are named. It is denied as by a
+// webhook that gives each of its decisions an identifier.
+func refusing(code int, methods ...string) func(*stage) handler {
+	return func(s *stage) handler {
 		return func(w http.ResponseWriter, r *http.Request) bool {
-			return writesDeployment(r) && refuse(w, code, reason)
+			switch {
+			case !s.writesMade(r) || len(methods) > 0 && !slices.Contains(methods, r.Method):
+				return false
+			case code == denied:
+				return answer(w, denied, fmt.Sprintf("admission webhook %q denied the request: decision %s", "policy.example.com", uuid.NewUUID()))
+			default:
+				return refuse(w, code)
+			}
 		}
 	}
 }
 
-func writesDeployment(r *http.Request) bool {
-	return r.Method != http.MethodGet && testkit.TargetOf(r.URL.Path).Resource == "deployments"
-}
-
-// denying refuses every write of a Deployment as a webhook does that gives each of its decisions
-// an identifier.
-func denying(*stage) handler {
-	return func(w http.ResponseWriter, r *http.Request) bool {
-		return writesDeployment(r) && answer(w, http.StatusForbidden, "",
-			denial())
+// writesMade reports whether a request writes what the program makes: of one about Foos, a Deployment.
+func (s *stage) writesMade(r *http.Request) bool {
+	resource := testkit.TargetOf(r.URL.Path).Resource
+	if s.judge.foos() {
+		return r.Method != http.MethodGet && resource == "deployments"
 	}
-}
-
-func denial() string {
-	return fmt.Sprintf("admission webhook %q denied the request: decision %s", "policy.example.com", uuid.NewUUID())
+	return r.Method != http.MethodGet && !slices.Contains(s.ours(), resource)
 }
 
 // bookmarkless makes the API server send no BOOKMARK event, as if a proxy had lost it.
@@ -96,7 +109,7 @@ func bookmarkless(_ http.ResponseWriter, r *http.Request) bool {
 // unreadable refuses every list, get and watch.
 func unreadable(*stage) handler {
 	return func(w http.ResponseWriter, r *http.Request) bool {
-		return r.Method == http.MethodGet && refuse(w, http.StatusServiceUnavailable, metav1.StatusReasonServiceUnavailable)
+		return r.Method == http.MethodGet && refuse(w, http.StatusServiceUnavailable)
 	}
 }
 
@@ -125,7 +138,7 @@ func travel(resources []string, to string, streaming bool) handler {
 			return false
 		}
 		if query.Get("sendInitialEvents") != "" {
-			return !streaming && refuse(w, http.StatusUnprocessableEntity, metav1.StatusReasonInvalid)
+			return !streaming && refuse(w, http.StatusUnprocessableEntity)
 		}
 		if query.Get("watch") == "" && query.Get("resourceVersion") == "0" {
 			query.Set("resourceVersion", to)

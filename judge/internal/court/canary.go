@@ -2,13 +2,12 @@ package court
 
 import (
 	"context"
-	"fmt"
 	"sync"
 	"time"
 
 	coordinationv1 "k8s.io/api/coordination/v1"
-	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	utilwait "k8s.io/apimachinery/pkg/util/wait"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/tools/cache"
 )
@@ -74,46 +73,26 @@ func (c *canary) slow(since time.Time) (times []blindness) {
 // fly makes a canary and lets it fly until ctx is done.
 func fly(ctx context.Context, kube kubernetes.Interface) (*canary, error) {
 	const name = "judge-canary"
-	if _, err := kube.CoreV1().Namespaces().Create(ctx, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: name}}, metav1.CreateOptions{}); err != nil {
-		return nil, err
-	}
-	leases := kube.CoordinationV1().Leases(name)
+	leases := kube.CoordinationV1().Leases(metav1.NamespaceDefault)
 	if _, err := leases.Create(ctx, &coordinationv1.Lease{ObjectMeta: metav1.ObjectMeta{Name: name}}, metav1.CreateOptions{}); err != nil {
 		return nil, err
 	}
-	heard := make(chan string, 1)
-	hear := func(object any) {
-		select {
-		case <-heard: // Only the newest counts.
-		default:
-		}
-		heard <- object.(*coordinationv1.Lease).Annotations[name]
-	}
-	_, informer := cache.NewInformerWithOptions(cache.InformerOptions{
-		ObjectType:    &coordinationv1.Lease{},
-		Handler:       cache.ResourceEventHandlerFuncs{AddFunc: hear, UpdateFunc: func(_, now any) { hear(now) }},
-		ListerWatcher: listWatch(leases.List, leases.Watch),
-	})
+	store, informer := cache.NewInformerWithOptions(cache.InformerOptions{
+		ObjectType: &coordinationv1.Lease{}, Handler: cache.ResourceEventHandlerFuncs{}, ListerWatcher: listWatch(leases.List, leases.Watch)})
 	go informer.RunWithContext(ctx)
 	c := &canary{last: time.Now()}
-	go func() {
-		for n := 0; ctx.Err() == nil; n++ {
-			began, sent := time.Now(), fmt.Sprint(n)
-			_, err := leases.Patch(ctx, name, mergePatch, encoded(object{"metadata": object{"annotations": object{name: sent}}}), metav1.PatchOptions{})
-			for got := ""; err == nil && got != sent && ctx.Err() == nil; {
-				select {
-				case got = <-heard:
-				case <-ctx.Done():
-				}
-			}
-			if err == nil {
-				c.back(began, time.Now())
-			}
-			select {
-			case <-time.After(time.Until(began.Add(beat))):
-			case <-ctx.Done():
-			}
+	go utilwait.NonSlidingUntilWithContext(ctx, func(ctx context.Context) {
+		began := time.Now()
+		sent := began.String()
+		if _, err := leases.Patch(ctx, name, mergePatch, encoded(object{"metadata": object{"annotations": object{name: sent}}}), metav1.PatchOptions{}); err != nil {
+			return
 		}
-	}()
+		if utilwait.PollUntilContextCancel(ctx, beat/20, true, func(context.Context) (back bool, _ error) {
+			lease, there, err := store.GetByKey(metav1.NamespaceDefault + "/" + name)
+			return there && lease.(*coordinationv1.Lease).Annotations[name] == sent, err
+		}) == nil {
+			c.back(began, time.Now())
+		}
+	}, beat)
 	return c, nil
 }

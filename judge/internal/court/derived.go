@@ -27,7 +27,7 @@ func (t *told) scenarios() (all []scenario) {
 	add("killed-before-write", "SIGKILL in place of each different write, once; then it is started again.", onFirst(testkit.KillBefore), wholeStory)
 	add("killed-after-write", "SIGKILL after each different write, before its answer, once; then it is started again.", onFirst(testkit.KillAfter), wholeStory)
 	add("answer-lost", "Each different write takes effect, and its answer is lost, once.", onFirst(testkit.LoseAnswer), wholeStory)
-	add("down", "The program is down in each step.", eachStep(func(i int) []step { return []step{whileDown(plays(i)), keeps} }))
+	add("down", "The program is down in each step.", eachStep(func(s *stage, i int) { s.take(whileDown(plays(i)), keeps) }))
 	for i, step := range t.Steps {
 		if i > 0 {
 			add("fresh-"+step.Name, "The program is started for the first time after step "+step.Name+".", fresh(i)...)
@@ -38,10 +38,10 @@ func (t *told) scenarios() (all []scenario) {
 	add("refused-500", "In each step a webhook does not answer (500), so that what it makes cannot be written, for 6 s.", refused(http.StatusInternalServerError))
 	add("refused-create", "In each step a quota is full, so that nothing can be created (403), for 6 s.", refused(http.StatusForbidden, http.MethodPost))
 	if len(t.Steps) > 1 {
-		add("events-missed", "The watches are cut, and nothing can be read, while the story goes on after its first step; the old watches cannot be resumed (410 Gone).", t.missed()...)
+		add("events-missed", "The watches are cut, and nothing can be read, while the story goes on after its first step; the old watches cannot be resumed (410 Gone).", missed)
 		add("stale-start", "The program starts after each step, and its first list of the user's objects is older than that: from before the step, and from when one of them was being deleted; the API server refuses streaming lists.", eachStep(stale))
 	}
-	add("restart", "The program is ended and started again, and nothing has changed: it writes nothing.", atMost, silently(whileDown(), heard, wait(12*time.Second)), keeps)
+	add("restart", "The program is ended and started again, and nothing has changed: it writes nothing.", atMost, silently(whileDown(), (*stage).ready, wait(12*time.Second)), keeps)
 	add("drift", "A person changes each value that the program has set.", atMost, driftEach, keeps)
 	add("deleted", "A person deletes what the program has made.", atMost, deleteMade, keeps)
 	add("name-taken", "The names of what the program makes are taken by others' objects, which change, and then go.", namesTaken)
@@ -50,52 +50,45 @@ func (t *told) scenarios() (all []scenario) {
 	return all
 }
 
-// eachStep takes what it makes of each step of the story.
-func eachStep(of func(i int) []step) step {
-	return func(s *stage) error {
+// eachStep plays the story in a way.
+func eachStep(play func(s *stage, i int)) step {
+	return func(s *stage) {
 		for i := range s.judge.told.Steps {
-			if err := s.take(of(i)); err != nil {
-				return err
-			}
+			play(s, i)
 		}
-		return nil
 	}
 }
 
 // asTold plays a step, which ends as without a fault.
-func asTold(i int) []step { return []step{plays(i), keeps, counted} }
+func asTold(s *stage, i int) { s.take(plays(i), keeps, counted) }
 
 var wholeStory = eachStep(asTold)
 
 // rests waits until all is stored as after a step without a fault, and stays so: a status may lag behind.
-func rests(s *stage) error { return s.take([]step{keeps, rested(silence, patienceAtRest), keeps}) }
+func rests(s *stage) { s.take(keeps, rested, keeps) }
 
 // rested waits until the program is silent for some time, or patience is over.
-func rested(d, patience time.Duration) step {
-	return func(s *stage) error { _, err := s.quiet(d, patience); return err }
-}
-
-// heard waits for the first request of the program that was started last.
-func heard(s *stage) error { return s.ready() }
+func rested(s *stage) { s.quiet(silence, patienceAtRest) }
 
 // atMost plays the story until the last step after which there is something that the program has made, and then until all is at rest.
-func atMost(s *stage) error {
+func atMost(s *stage) {
 	for last, end := range slices.Backward(s.judge.told.ends) {
 		if len(end.made) > 0 {
 			for i := range last + 1 {
-				if err := s.take(asTold(i)); err != nil {
-					return err
-				}
+				asTold(s, i)
 			}
-			return rests(s)
+			rests(s)
+			return
 		}
 	}
-	return notJudged("the program makes nothing")
+	check(makesNothing)
 }
+
+const makesNothing = notJudged("the program makes nothing")
 
 // onFirst makes a fault happen to the first try of each different write of each step.
 func onFirst(fault testkit.Fault) step {
-	return func(s *stage) error {
+	return func(s *stage) {
 		var mu sync.Mutex
 		tried := map[string]bool{}
 		s.proxy.OnWrite(func(_ int, r *http.Request) testkit.Fault {
@@ -108,7 +101,6 @@ func onFirst(fault testkit.Fault) step {
 			tried[write] = true
 			return fault
 		})
-		return nil
 	}
 }
 
@@ -124,129 +116,104 @@ func fresh(last int) []step {
 // refused plays the story while writes of what the program makes are refused for the first seconds of each step. Meanwhile it
 // must not take away the last of what it has made.
 func refused(code int, methods ...string) step {
-	return eachStep(func(i int) []step {
-		return []step{func(s *stage) error {
-			t := s.judge.told
-			writes := map[string]bool{}
-			for _, r := range t.ends[i].writes {
-				if !slices.Contains(s.ours(), r.Target.Resource) {
-					writes[r.Method+r.Path] = true
-				}
+	return eachStep(func(s *stage, i int) {
+		writes, play := map[string]bool{}, plays(i)
+		for _, r := range s.judge.told.ends[i].writes {
+			if !slices.Contains(s.ours(), r.Target.Resource) {
+				writes[r.Method+r.Path] = true
 			}
-			if len(writes) == 0 {
-				return s.take(asTold(i))
-			}
-			if err := few(40*len(writes), disturbed(6*time.Second, refusingMade(code, methods...), plays(i)))(s); err != nil {
-				return err
-			}
-			return s.take([]step{keeps, counted})
-		}}
+		}
+		if len(writes) > 0 {
+			play = few(40*len(writes), disturbed(6*time.Second, refusing(code, methods...), play))
+		}
+		s.take(play, keeps, counted)
 	})
 }
 
-// missed are the steps of a story of which the program misses all between the first one and the last one, and then the last one.
+// missed plays a story of which the program misses all between the first step and the last one, and then the last one.
 // It misses something twice at most: each time it waits longer before it reads again.
-func (t *told) missed() []step {
-	all, unheard := asTold(0), []step{cut}
-	for i := 1; i < len(t.Steps); i++ {
+func missed(s *stage) {
+	asTold(s, 0)
+	unheard, n := []step{cut}, len(s.judge.told.Steps)
+	for i := 1; i < n; i++ {
 		unheard = append(unheard, plays(i))
-		if i >= len(t.Steps)-2 {
-			all = append(all, disturbed(8*time.Second, unreadable, unheard...), gone, keeps)
+		if i >= n-2 {
+			s.take(disturbed(8*time.Second, unreadable, unheard...), gone, keeps)
 			unheard = []step{cut}
 		}
 	}
-	return all
 }
 
 // stale plays a step, and then starts the program with a list from before it. If an object of the user was being deleted
 // in this step or in one before it, it also starts with a list from that moment.
-func stale(i int) []step {
+func stale(s *stage, i int) {
 	if i == 0 {
-		return asTold(0)
+		asTold(s, 0)
+		return
 	}
-	return []step{func(s *stage) error {
-		before, err := s.version()
-		if err != nil {
-			return err
-		}
-		if err := s.take([]step{plays(i), rests, undoes(before, undone, "from before it"), keeps}); err != nil {
-			return err
-		}
-		dying, err := s.dyingSince(before)
-		if s.part.dying = cmp.Or(dying, s.part.dying); err != nil || s.part.dying == "" {
-			return err
-		}
-		return s.take([]step{undoes(s.part.dying, mistaken, "from when an object of the user was being deleted"), keeps})
-	}}
+	before := s.version()
+	s.take(plays(i), rests, undoes(before, undone, "from before it"), keeps)
+	s.part.dying = cmp.Or(s.dyingSince(before), s.part.dying)
+	if s.part.dying != "" {
+		s.take(undoes(s.part.dying, mistaken, "from when an object of the user was being deleted"), keeps)
+	}
 }
 
 // undoes starts the program as of a version, after a step. What it changes then, it changes because of that: P6.
 func undoes(version string, why *lesson, when string) step {
-	return func(s *stage) error {
-		before, err := s.versions()
-		if err == nil {
-			err = s.startAsOf(version, 6*time.Second, false)
-		}
-		if err != nil {
-			return err
-		}
-		after, err := s.versions()
-		if err != nil {
-			return err
-		}
+	return func(s *stage) {
+		before := s.versions()
+		s.startAsOf(version, 6*time.Second, false)
+		after := s.versions()
 		var sent []string
 		running := s.running()
 		if len(running) == 0 {
-			return nil // It has ended by itself, which is told.
+			return // It has ended by itself, which is told.
 		}
-		for _, r := range s.tries(running[0].began()) {
+		for _, r := range s.accepted(running[0].began()) {
 			object := r.Target.Resource + " " + r.Target.Name
 			changed := r.Method == http.MethodDelete || r.Target.Name == "" || before[object] != after[object]
-			if changed && (r.Code == http.StatusOK || r.Code == http.StatusCreated) && len(sent) < mostLines {
+			if changed && len(sent) < mostLines {
 				sent = append(sent, "  "+r.String())
 			}
 		}
 		if len(sent) > 0 {
 			s.find(found(P6, why, time.Now(), "After %s all was done. The program was started again with a list %s, and has sent:\n%s", s.lastStep(), when, strings.Join(sent, "\n")))
 		}
-		return nil
 	}
 }
 
 // versions are those of the objects that are compared, by resource and name.
-func (s *stage) versions() (map[string]string, error) {
-	_, objects, err := s.look()
+func (s *stage) versions() map[string]string {
+	_, objects := s.look()
 	versions := map[string]string{}
 	for _, o := range objects {
 		versions[o.resource.Resource+" "+o.GetName()] = o.GetResourceVersion()
 	}
-	return versions, err
+	return versions
 }
 
 // dyingSince returns the first version since another one at which an object of the user was being deleted, or "".
-func (s *stage) dyingSince(version string) (string, error) {
+func (s *stage) dyingSince(version string) string {
 	for _, resource := range s.judge.told.resources() {
 		if !slices.Contains(s.users(), resource.Resource) {
 			continue
 		}
-		events, err := s.client(resource).Watch(s.ctx, metav1.ListOptions{ResourceVersion: version, TimeoutSeconds: new(int64(1))})
-		if err != nil {
-			return "", err
-		}
+		events := must(s.client(resource).Watch(s.ctx, metav1.ListOptions{ResourceVersion: version, TimeoutSeconds: new(int64(1))}))
 		defer events.Stop()
 		for event := range events.ResultChan() {
 			if o, is := event.Object.(*unstructured.Unstructured); is && event.Type == watch.Modified && o.GetDeletionTimestamp() != nil {
-				return o.GetResourceVersion(), nil
+				return o.GetResourceVersion()
 			}
 		}
 	}
-	return "", nil
+	return ""
 }
 
 // itsObjects returns what the program has made.
-func (s *stage) itsObjects() (objects []*stored, err error) {
-	_, objects, err = s.look()
-	return slices.DeleteFunc(objects, func(o *stored) bool { return !s.judge.told.isMade(o) }), err
+func (s *stage) itsObjects() []*stored {
+	_, objects := s.look()
+	return slices.DeleteFunc(objects, func(o *stored) bool { return !s.judge.told.isMade(o) })
 }
 
 // sentFor is what the program has sent to create an object.
@@ -260,24 +227,16 @@ func (t *told) sentFor(o *stored) object {
 }
 
 // driftEach changes each value that the program has sent for what it made: it is set back. P1.
-func driftEach(s *stage) error {
+func driftEach(s *stage) {
 	const enough = 5
-	objects, err := s.itsObjects()
-	if err != nil {
-		return err
-	}
 	var wrong, allow []string
-	for _, o := range objects {
+	for _, o := range s.itsObjects() {
 		for _, leaf := range s.judge.told.setIn(o) {
 			name := s.scenario.name + " " + o.resource.Resource + " " + leaf.Path
 			if s.judge.told.Allows(name) || len(wrong) == enough {
 				continue
 			}
-			admitted, back, err := s.setsBack(o, leaf)
-			if err != nil {
-				return err
-			}
-			if admitted && !back {
+			if admitted, back := s.setsBack(o, leaf); admitted && !back {
 				wrong, allow = append(wrong, "  "+o.name+" "+leaf.Path), append(allow, name)
 			}
 		}
@@ -287,7 +246,6 @@ func driftEach(s *stage) error {
 		f.allow = allow
 		s.find(f)
 	}
-	return nil
 }
 
 // onItsWay is how long the program may take to set a value back. Then the judge does.
@@ -303,169 +261,131 @@ func (t *told) setIn(o *stored) []story.Leaf {
 }
 
 // setsBack gives a value another one, and reports whether the API server admits that, and whether the program sets it back.
-func (s *stage) setsBack(o *stored, leaf story.Leaf) (admitted, back bool, err error) {
-	if admitted, err = s.change(o, leaf, leaf.Other()); err != nil || !admitted {
-		return false, false, err
+func (s *stage) setsBack(o *stored, leaf story.Leaf) (admitted, back bool) {
+	if !s.change(o, leaf, leaf.Other()) {
+		return false, false
 	}
-	back, err = s.await(onItsWay, func() bool {
+	back = s.await(onItsWay, func() bool {
 		now, err := s.client(o.resource).Get(s.ctx, o.GetName(), metav1.GetOptions{})
 		return err == nil && slices.ContainsFunc(story.Leaves(now.Object), func(now story.Leaf) bool { return now.Path == leaf.Path && now.Value == leaf.Value })
 	})
-	if err == nil && !back {
-		_, err = s.change(o, leaf, leaf.Value)
+	if !back {
+		s.change(o, leaf, leaf.Value)
 	}
-	return true, back, err
+	return true, back
 }
 
 // change gives a value of an object another one, as another user does. The API server may not admit that.
-func (s *stage) change(o *stored, leaf story.Leaf, value any) (admitted bool, err error) {
-	_, err = s.client(o.resource).Patch(s.ctx, o.GetName(), types.JSONPatchType, encoded([]object{{"op": "replace", "path": leaf.Pointer, "value": value}}), metav1.PatchOptions{})
+func (s *stage) change(o *stored, leaf story.Leaf, value any) (admitted bool) {
+	_, err := s.client(o.resource).Patch(s.ctx, o.GetName(), types.JSONPatchType, encoded([]object{{"op": "replace", "path": leaf.Pointer, "value": value}}), metav1.PatchOptions{})
 	if apierrors.IsInvalid(err) || apierrors.IsForbidden(err) || apierrors.IsBadRequest(err) || apierrors.IsNotFound(err) {
-		return false, nil
+		return false
 	}
-	return err == nil, err
+	check(err)
+	return true
 }
 
 // deleteMade deletes what the program has made.
-func deleteMade(s *stage) error {
-	objects, err := s.itsObjects()
-	for _, o := range objects {
-		err = cmp.Or(err, ignoreNotFound(s.client(o.resource).Delete(s.ctx, o.GetName(), metav1.DeleteOptions{PropagationPolicy: new(metav1.DeletePropagationBackground)})))
+func deleteMade(s *stage) {
+	for _, o := range s.itsObjects() {
+		s.delete(o)
 	}
-	return err
+}
+
+// delete deletes an object, if it is there.
+func (s *stage) delete(o *stored) {
+	check(ignoreNotFound(s.client(o.resource).Delete(s.ctx, o.GetName(), metav1.DeleteOptions{PropagationPolicy: new(metav1.DeletePropagationBackground)})))
 }
 
 // die deletes the user's objects, which a finalizer holds, and then what was made for them: P4.
-func die(s *stage) error {
-	_, objects, err := s.look()
-	if err != nil {
-		return err
-	}
+func die(s *stage) {
+	_, objects := s.look()
 	for _, o := range objects {
-		if !o.isUsers() {
-			continue
-		}
-		held := encoded(object{"metadata": object{"finalizers": append(o.GetFinalizers(), "example.com/held")}})
-		if _, err := s.client(o.resource).Patch(s.ctx, o.GetName(), mergePatch, held, metav1.PatchOptions{}); err != nil {
-			return err
-		}
-		if err := s.client(o.resource).Delete(s.ctx, o.GetName(), metav1.DeleteOptions{}); err != nil {
-			return err
+		if o.isUsers() {
+			held := encoded(object{"metadata": object{"finalizers": append(o.GetFinalizers(), "example.com/held")}})
+			must(s.client(o.resource).Patch(s.ctx, o.GetName(), mergePatch, held, metav1.PatchOptions{}))
+			check(s.client(o.resource).Delete(s.ctx, o.GetName(), metav1.DeleteOptions{}))
 		}
 	}
-	quiet := rested(silence, patienceAtRest)
-	if err := quiet(s); err != nil {
-		return err
-	}
-	before, err := s.itsObjects()
-	if err == nil {
-		err = s.take([]step{deleteMade, quiet})
-	}
-	if err != nil {
-		return err
-	}
-	after, err := s.itsObjects()
-	for _, o := range after {
+	rested(s)
+	before := s.itsObjects()
+	s.take(deleteMade, rested)
+	for _, o := range s.itsObjects() {
 		if !slices.ContainsFunc(before, func(old *stored) bool { return old.GetUID() == o.GetUID() }) {
 			s.find(found(P4, forTheDying, time.Now(), "The user's objects have a deletionTimestamp, and a finalizer holds them. What was made for them was deleted, and the program has made %s again.", o.name))
 		}
 	}
-	return err
 }
 
 // opposeFirst sets the first value that the program sets back to another one, again and again: P7.
-func opposeFirst(s *stage) error {
-	objects, err := s.itsObjects()
-	if err != nil {
-		return err
-	}
-	for _, o := range objects {
+func opposeFirst(s *stage) {
+	for _, o := range s.itsObjects() {
 		for _, leaf := range s.judge.told.setIn(o) {
-			admitted, back, err := s.setsBack(o, leaf)
-			if err != nil {
-				return err
-			}
-			if admitted && back {
-				oppose := func(s *stage) { _, _ = s.change(o, leaf, leaf.Other()) }
-				// Who doubles its pauses may have to wait as long again.
-				return s.take([]step{meanwhile(5*time.Millisecond, oppose, fewTries(false, 15, endless, wait(15*time.Second))),
-					func(s *stage) error { return s.keepsWithin(2 * s.bound) }})
+			if _, back := s.setsBack(o, leaf); back {
+				oppose := func(s *stage) { s.change(o, leaf, leaf.Other()) }
+				s.take(meanwhile(5*time.Millisecond, oppose, fewTries(false, 15, endless, wait(15*time.Second))))
+				s.keepsWithin(2 * s.bound) // Who doubles its pauses may have to wait as long again.
+				return
 			}
 		}
 	}
-	return notJudged("the program sets no value back")
+	check(notJudged("the program sets no value back"))
 }
 
 // namesTaken plays the story until the program makes something, whose names are taken: nothing of others is written (P5), and
 // what they do is no reason to write anything (P2). When the names are free the program makes what it makes.
-func namesTaken(s *stage) error {
+func namesTaken(s *stage) {
 	t := s.judge.told
 	first := slices.IndexFunc(t.ends, func(end end) bool { return len(end.made) > 0 })
 	if first < 0 {
-		return notJudged("the program makes nothing")
+		check(makesNothing)
 	}
 	var strangers []*stored
 	for _, o := range t.ends[first].made {
 		if t.generated[o.resource.Resource] {
-			return notJudged("what the program makes has another name each time")
+			check(notJudged("what the program makes has another name each time"))
 		}
-		stranger, err := s.stranger(o)
-		if err != nil {
-			return err
-		}
-		strangers = append(strangers, stranger)
+		strangers = append(strangers, s.stranger(o))
 	}
 	for i := range first {
-		if err := s.take(asTold(i)); err != nil {
-			return err
-		}
+		asTold(s, i)
 	}
 	// Who hears nothing tries again, more and more seldom: no silence is asked for.
-	if err := s.take([]step{plays(first), few(40*len(strangers), rested(silence, 12*time.Second))}); err != nil {
-		return err
-	}
-	written := len(s.accepted())
+	s.take(plays(first), few(40*len(strangers), func(s *stage) { s.quiet(silence, 12*time.Second) }))
+	written := len(s.accepted(s.begin))
 	for _, o := range strangers {
 		for _, leaf := range t.setIn(o) {
-			if admitted, err := s.change(o, leaf, leaf.Other()); err != nil {
-				return err
-			} else if admitted {
+			if s.change(o, leaf, leaf.Other()) {
 				break
 			}
 		}
 	}
-	if err := rested(2*silence, patienceAtRest)(s); err != nil {
-		return err
-	}
-	if now := s.accepted(); len(now) > written {
+	s.quiet(2*silence, patienceAtRest)
+	if now := s.accepted(s.begin); len(now) > written {
 		s.find(found(P2, noisy, time.Now(), "The names of what the program makes are taken. What has them was changed, and the program has written because of that: %s", now[written].String()))
 	}
 	for _, o := range strangers {
 		now, err := s.client(o.resource).Get(s.ctx, o.GetName(), metav1.GetOptions{})
-		if ignoreNotFound(err) != nil {
-			return err
-		}
+		check(ignoreNotFound(err))
 		switch {
 		case err != nil || now.GetUID() != o.GetUID():
 			s.find(found(P5, foreign, time.Now(), "The program has deleted %s, which is not its own.", o.name))
 		case !story.WrittenBy(now, t.isProgram).Empty():
 			s.find(found(P5, foreign, time.Now(), "The program has written %s, which is not its own.", o.name))
 		}
-		if err := ignoreNotFound(s.client(o.resource).Delete(s.ctx, o.GetName(), metav1.DeleteOptions{PropagationPolicy: new(metav1.DeletePropagationBackground)})); err != nil {
-			return err
-		}
+		s.delete(o)
 	}
-	return keeps(s)
+	keeps(s)
 }
 
-// accepted are the writes of the program that have had an effect.
-func (s *stage) accepted() []request {
-	return slices.DeleteFunc(s.tries(s.begin), func(r request) bool { return r.Code != http.StatusOK && r.Code != http.StatusCreated })
+// accepted are the writes of the program since a moment that the API server has accepted.
+func (s *stage) accepted(since time.Time) []request {
+	return slices.DeleteFunc(s.tries(since), func(r request) bool { return r.Code != http.StatusOK && r.Code != http.StatusCreated })
 }
 
 // stranger creates another's object in the place of one that the program makes: like it, and other in each value
 // that the API server lets be another one.
-func (s *stage) stranger(o *stored) (*stored, error) {
+func (s *stage) stranger(o *stored) *stored {
 	sent := (&unstructured.Unstructured{Object: s.judge.told.sentFor(o)}).DeepCopy()
 	labels := sent.GetLabels()
 	delete(sent.Object, "status")
@@ -479,6 +399,5 @@ func (s *stage) stranger(o *stored) (*stored, error) {
 			leaf.Set(leaf.Value)
 		}
 	}
-	created, err := client.Create(s.ctx, sent, metav1.CreateOptions{})
-	return &stored{created, o.resource, o.name}, err
+	return &stored{must(client.Create(s.ctx, sent, metav1.CreateOptions{})), o.resource, o.name}
 }

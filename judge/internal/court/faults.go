@@ -2,7 +2,6 @@ package court
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"maps"
 	"net/http"
@@ -13,6 +12,7 @@ import (
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"example.com/byhand/api/samplecontroller.k8s.io/v1alpha1"
 	"example.com/byhand/internal/testkit/oracle"
@@ -21,27 +21,25 @@ import (
 
 // atWrite makes a fault happen to the n-th write of the program.
 func atWrite(n int, fault testkit.Fault) step {
-	return func(s *stage) error {
+	return func(s *stage) {
 		s.proxy.OnWrite(func(i int, _ *http.Request) testkit.Fault {
 			if i == n {
 				return fault
 			}
 			return testkit.Pass
 		})
-		return nil
 	}
 }
 
 // held takes steps while the watches of resources deliver nothing, and holds them for some
 // time after that.
 func held(d time.Duration, resource string, steps ...step) step {
-	return func(s *stage) error {
-		release := s.proxy.HoldWatches(resource)
-		defer release()
+	return func(s *stage) {
+		defer s.proxy.HoldWatches(resource)()
 		if resource == "foos" {
 			defer s.blinded(time.Now())
 		}
-		return s.take(append(steps, wait(d)))
+		s.take(append(steps, wait(d))...)
 	}
 }
 
@@ -53,37 +51,32 @@ func (s *stage) blinded(from time.Time) {
 // disturbed takes steps while disturb has its way with the requests of the program, for
 // some time at least. Leases and other locks are spared: who loses one has to end.
 func disturbed(d time.Duration, disturb func(*stage) handler, steps ...step) step {
-	return func(s *stage) error {
+	return func(s *stage) {
 		begin, handle := time.Now(), disturb(s)
 		s.proxy.Intercept(func(w http.ResponseWriter, r *http.Request) bool {
 			return !s.judge.isLock(testkit.TargetOf(r.URL.Path)) && handle(w, r)
 		})
 		defer s.proxy.Intercept(nil)
 		defer s.blinded(begin)
-		if err := s.take(steps); err != nil {
-			return err
-		}
-		return s.pause(d - time.Since(begin))
+		s.take(steps...)
+		s.pause(d - time.Since(begin))
 	}
 }
 
 // fewFailures fails if more than so many requests were refused since a moment: P7.
-func (s *stage) fewFailures(since time.Time, most int) error {
+func (s *stage) fewFailures(since time.Time, most int) {
 	if failed := s.failed(since); len(failed) > most {
 		s.find(found(P7, flood, time.Now(), "In %s the program has sent %d requests that were refused; a program that doubles its pauses sends %d at most.",
 			time.Since(since).Round(time.Second), len(failed), most))
 	}
-	return nil
 }
 
 // few takes steps, and fails if more than so many requests were refused meanwhile.
 func few(most int, steps ...step) step {
-	return func(s *stage) error {
+	return func(s *stage) {
 		begin := time.Now()
-		if err := s.take(steps); err != nil {
-			return err
-		}
-		return s.fewFailures(begin, most)
+		s.take(steps...)
+		s.fewFailures(begin, most)
 	}
 }
 
@@ -91,43 +84,40 @@ func few(most int, steps ...step) step {
 func opposed(name string, steps ...step) step {
 	return meanwhile(5*time.Millisecond, func(s *stage) {
 		if d := s.history.deployment(name); d != nil && oracle.Replicas(d) != 1 {
-			_ = patchDeployment(name, object{"spec": object{"replicas": 1}})(s)
+			patchDeployment(name, object{"spec": object{"replicas": 1}})(s)
 		}
 	}, steps...)
 }
 
-// meanwhile takes steps while something is done again and again.
-func meanwhile(pause time.Duration, do func(s *stage), steps ...step) step {
-	return func(s *stage) error {
+// meanwhile takes steps while something is done again and again, whether it fails or not.
+func meanwhile(pause time.Duration, do step, steps ...step) step {
+	return func(s *stage) {
 		ctx, stop := context.WithCancel(s.ctx)
-		done := make(chan struct{})
-		go func() {
-			defer close(done)
+		var doing sync.WaitGroup
+		doing.Go(func() {
 			for ctx.Err() == nil {
-				do(s)
-				_ = s.pause(pause)
+				_ = try(func() { do(s) })
+				time.Sleep(pause)
 			}
-		}()
-		err := s.take(steps)
-		stop()
-		<-done
-		return err
+		})
+		defer doing.Wait()
+		defer stop()
+		s.take(steps...)
 	}
 }
 
 // withoutBookmark starts the program anew, and no streaming list gets its bookmark. The program must
 // serve a new Foo, or end, before a time is over.
 func withoutBookmark(bound time.Duration) step {
-	return func(s *stage) error {
+	return func(s *stage) {
 		s.proxy.Intercept(bookmarkless)
 		defer s.proxy.Intercept(nil)
-		s.setTolerant(true)
-		defer s.setTolerant(false)
+		s.tolerant.Store(true)
+		defer s.tolerant.Store(false)
 		s.killPrograms()
-		if err := errors.Join(s.startProgram(), createFoo("b", "b", 1)(s)); err != nil {
-			return err
-		}
-		return s.must(bound, func() bool {
+		check(s.startProgram())
+		createFoo("b", "b", 1)(s)
+		s.within(bound, func() bool {
 			return len(s.running()) == 0 || !s.history.behind() && len(s.history.wrong()) == 0
 		}, func() finding {
 			return found(P1, waiting, time.Now(), "The program was started behind a proxy that loses bookmarks. After %s it has not served Foo b, and still runs.", bound)
@@ -138,10 +128,10 @@ func withoutBookmark(bound time.Duration) step {
 // tells waits until a Foo's status says so many available replicas, which is what its
 // Deployment has, though other things are not as they must be.
 func tells(name string, available int32) step {
-	return func(s *stage) error {
+	return func(s *stage) {
 		var foo *v1alpha1.Foo
 		var has int32
-		return s.must(s.bound, func() bool {
+		s.within(s.bound, func() bool {
 			foo, has = s.history.foo(name), 0
 			if d := s.history.deployment(foo.Spec.DeploymentName); d != nil {
 				has = d.Status.AvailableReplicas
@@ -155,27 +145,21 @@ func tells(name string, available int32) step {
 }
 
 // gone ends the watches and refuses to resume them: 410 Gone for every version up to now.
-func gone(s *stage) error {
-	list, err := s.foos(s.namespace).List(s.ctx, metav1.ListOptions{})
-	if err != nil {
-		return err
-	}
-	now, _ := strconv.ParseUint(list.GetResourceVersion(), 10, 64)
+func gone(s *stage) {
+	now, _ := strconv.ParseUint(s.version(), 10, 64)
 	s.proxy.Intercept(func(w http.ResponseWriter, r *http.Request) bool {
 		query := r.URL.Query()
 		from, err := strconv.ParseUint(query.Get("resourceVersion"), 10, 64)
 		old := err == nil && from > 0 && from < now && query.Get("watch") != "" && query.Get("sendInitialEvents") == ""
-		return old && slices.Contains(s.resources(), testkit.TargetOf(r.URL.Path).Resource) && refuse(w, http.StatusGone, metav1.StatusReasonExpired)
+		return old && slices.Contains(s.resources(), testkit.TargetOf(r.URL.Path).Resource) && refuse(w, http.StatusGone)
 	})
-	return nil
 }
 
 // cut ends the open watches in the middle of their stream.
-func cut(s *stage) error {
+func cut(s *stage) {
 	for _, resource := range s.resources() {
 		s.proxy.CutWatches(resource)
 	}
-	return nil
 }
 
 // staleStart takes steps, starts the program anew, and answers its first list of the user's objects as of
@@ -183,67 +167,62 @@ func cut(s *stage) error {
 // Streaming lists are passed on, or refused as by an API server that has none. For some time
 // their watch brings nothing newer, and no streaming list.
 func staleStart(d time.Duration, streaming bool, steps ...step) step {
-	return func(s *stage) error {
-		before, err := s.version()
-		if err == nil {
-			err = s.take(steps)
-		}
-		if err != nil {
-			return err
-		}
-		return s.startAsOf(before, d, streaming)
+	return func(s *stage) {
+		before := s.version()
+		s.take(steps...)
+		s.startAsOf(before, d, streaming)
 	}
 }
 
 // version is that of the whole storage.
-func (s *stage) version() (string, error) {
-	list, err := s.foos(s.namespace).List(s.ctx, metav1.ListOptions{})
-	if err != nil {
-		return "", err
-	}
-	return list.GetResourceVersion(), nil
+func (s *stage) version() string {
+	return must(s.foos(s.namespace).List(s.ctx, metav1.ListOptions{})).GetResourceVersion()
 }
 
 // startAsOf kills the program, and starts it with a first list as of a version, for some time.
-func (s *stage) startAsOf(version string, d time.Duration, streaming bool) error {
+func (s *stage) startAsOf(version string, d time.Duration, streaming bool) {
 	for _, resource := range s.users() {
 		defer s.proxy.HoldWatches(resource)()
 	}
 	s.proxy.Intercept(travel(s.users(), version, streaming))
 	defer s.proxy.Intercept(nil)
 	s.killPrograms()
-	if err := s.startProgram(); err != nil {
-		return err
-	}
-	return s.take([]step{wait(d)})
+	check(s.startProgram())
+	s.take(wait(d))
 }
 
 // contended takes steps while another client writes every Foo and Deployment again and again, for
 // some time at least.
 func contended(d time.Duration, steps ...step) step {
-	return func(s *stage) error {
+	return func(s *stage) {
 		i, end := 0, time.Now().Add(d)
-		return meanwhile(20*time.Millisecond, func(s *stage) {
-			_ = s.touch(i)
+		meanwhile(20*time.Millisecond, func(s *stage) {
 			i++
-		}, func(s *stage) error {
-			err := s.take(steps)
-			_ = s.pause(time.Until(end))
-			return err
+			s.touch(i)
+		}, func(s *stage) {
+			s.take(steps...)
+			s.pause(time.Until(end))
 		})(s)
 	}
 }
 
-// touch gives each Foo and each Deployment another annotation.
-func (s *stage) touch(i int) (err error) {
+// touch gives each Foo and each Deployment, or each object of the kind and what was made for it, another annotation.
+func (s *stage) touch(i int) {
+	if s.judge.kind != nil {
+		for _, path := range append(s.made(), s.api.Paths(s.judge.kind.Plural)...) {
+			s.api.Edit(path, func(o *unstructured.Unstructured) {
+				o.SetAnnotations(map[string]string{"example.com/another": strconv.Itoa(i)})
+			})
+		}
+		return
+	}
 	foos, deployments := s.history.names()
 	for _, name := range foos {
-		err = errors.Join(err, patchFoo(name, note(i))(s))
+		patchFoo(name, note(i))(s)
 	}
 	for _, name := range deployments {
-		err = errors.Join(err, patchDeployment(name, note(i))(s))
+		patchDeployment(name, note(i))(s)
 	}
-	return err
 }
 
 // note is an annotation.
@@ -253,12 +232,10 @@ func note(i int) object {
 
 // apiServerFrozen stops the API server for some time.
 func apiServerFrozen(d time.Duration) step {
-	return func(s *stage) error {
-		if err := s.apiServer(syscall.SIGSTOP); err != nil {
-			return err
-		}
+	return func(s *stage) {
+		check(s.apiServer(syscall.SIGSTOP))
 		time.Sleep(d) // Not less if the judge is interrupted: the signal below must follow.
-		return s.apiServer(syscall.SIGCONT)
+		check(s.apiServer(syscall.SIGCONT))
 	}
 }
 
@@ -270,46 +247,34 @@ func (h *history) names() (foos, deployments []string) {
 }
 
 // second starts a second process of the command.
-func second(s *stage) error {
-	s.setTolerant(true)
-	defer s.setTolerant(false)
-	if err := s.startProgram(); err != nil {
-		return err
-	}
+func second(s *stage) {
+	s.tolerant.Store(true)
+	defer s.tolerant.Store(false)
+	check(s.startProgram())
 	running := s.running()
 	p := running[len(running)-1]
 	begins := 5 * time.Second
 	if s.judge.contract == nil && s.judge.command.args[0] == "go" {
 		begins = 30 * time.Second // It compiles.
 	}
-	if err := s.pause(begins); err != nil {
-		return err
-	}
+	s.pause(begins)
 	if ended := p.Ended(); ended != "" {
-		return notJudged(fmt.Sprintf("a second process of the command ends (%s). If both want the same port, let each take a free one (port 0). It printed at last:\n%s", ended, p.words(5)))
+		check(notJudged(fmt.Sprintf("a second process of the command ends (%s). If both want the same port, let each take a free one (port 0). It printed at last:\n%s", ended, p.words(5))))
 	}
-	return nil
-}
-
-func (s *stage) setTolerant(tolerant bool) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.tolerant = tolerant
 }
 
 // killFirst ends the process that was started first, with SIGKILL.
-func killFirst(s *stage) error {
+func killFirst(s *stage) {
 	p := s.running()[0]
 	s.remove(p)
 	p.Kill()
-	return nil
 }
 
 // served waits until the Deployment that each of these Foos names is its own.
 func served(names ...string) step {
-	return func(s *stage) error {
+	return func(s *stage) {
 		waits := ""
-		return s.must(s.bound, func() bool {
+		s.within(s.bound, func() bool {
 			waits = ""
 			for _, name := range names {
 				f := s.history.foo(name)
@@ -329,38 +294,25 @@ func served(names ...string) step {
 // that back just before the program's DELETE of the first one is passed on. It fails if that one
 // is gone then.
 func renamedBack(name, other string) step {
-	return func(s *stage) error {
+	return func(s *stage) {
 		uid := s.history.deployment(name).UID
 		var once sync.Once
 		back := make(chan error, 1)
 		s.proxy.Intercept(func(_ http.ResponseWriter, r *http.Request) bool {
 			if t := testkit.TargetOf(r.URL.Path); r.Method == http.MethodDelete && t.Resource == "deployments" && t.Name == name {
-				once.Do(func() { back <- changeFoo(name, object{"deploymentName": name})(s) })
+				once.Do(func() { back <- try(func() { changeFoo(name, object{"deploymentName": name})(s) }) })
 			}
 			return false
 		})
 		defer s.proxy.Intercept(nil)
-		if err := changeFoo(name, object{"deploymentName": other})(s); err != nil {
-			return err
-		}
-		select {
-		case err := <-back:
-			if err != nil {
-				return err
-			}
-		case <-time.After(s.bound):
-			return notJudged("the program has sent no DELETE of the Deployment of the earlier name")
-		case <-s.ctx.Done():
-			return s.ctx.Err()
-		}
-		gone := func() bool {
+		changeFoo(name, object{"deploymentName": other})(s)
+		s.needs(s.bound, func() bool { return len(back) > 0 }, "the program has sent no DELETE of the Deployment of the earlier name")
+		check(<-back)
+		if s.await(onTheWay, func() bool {
 			d := s.history.deployment(name)
 			return d == nil || d.UID != uid || d.DeletionTimestamp != nil
+		}) {
+			s.find(found(P1, overtaken, time.Now(), "Foo %s named Deployment %s, and then Deployment %s again, before the API server had the program's DELETE of that one. It has deleted the Deployment that the Foo asks for.", name, other, name))
 		}
-		if is, err := s.await(onTheWay, gone); !is || err != nil {
-			return err
-		}
-		s.find(found(P1, overtaken, time.Now(), "Foo %s named Deployment %s, and then Deployment %s again, before the API server had the program's DELETE of that one. It has deleted the Deployment that the Foo asks for.", name, other, name))
-		return nil
 	}
 }

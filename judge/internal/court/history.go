@@ -136,18 +136,14 @@ func (h *history) add(object metav1.Object, deleted bool) {
 	}
 }
 
-// wrote notes that the judge wrote this version, and returns err.
-func (h *history) wrote(object metav1.Object, err error) error {
-	if err != nil {
-		return err
-	}
+// wrote notes that the judge wrote this version.
+func (h *history) wrote(object metav1.Object) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.mine[object.GetResourceVersion()] = true
 	if revision, _ := strconv.ParseUint(object.GetResourceVersion(), 10, 64); revision > h.newest[object.GetUID()] {
 		h.awaited[object.GetUID()] = revision
 	}
-	return nil
 }
 
 // willRemove notes that the judge is about to delete an object.

@@ -1,11 +1,9 @@
 package court
 
 import (
-	"bytes"
 	"context"
-	"errors"
 	"fmt"
-	"io"
+	"maps"
 	"net/http"
 	"regexp"
 	"slices"
@@ -26,50 +24,36 @@ var crdResource = schema.GroupVersionResource{Group: "apiextensions.k8s.io", Ver
 
 // withoutSchema takes steps while the API server admits any Foo.
 func withoutSchema(steps ...step) step {
-	return elsewhere(func(s *stage) { s.lax = true }, func(s *stage) { s.lax = false }, append([]step{makeFoo("without-spec", nil)}, steps...), func(s *stage) error {
+	return elsewhere(func(s *stage) { s.lax = true }, func(s *stage) { s.lax = false }, append([]step{makeFoo("without-spec", nil)}, steps...), func(s *stage) {
 		patch := []byte(`[{"op": "replace", "path": "/spec/versions/0/schema", "value": {"openAPIV3Schema": {"type": "object", "x-kubernetes-preserve-unknown-fields": true}}},
 			{"op": "replace", "path": "/spec/versions/0/subresources", "value": {"status": {}}}]`)
-		if _, err := s.dynamic.Resource(crdResource).Patch(s.ctx, fooCRD, types.JSONPatchType, patch, metav1.PatchOptions{}); err != nil {
-			return err
-		}
+		must(s.dynamic.Resource(crdResource).Patch(s.ctx, fooCRD, types.JSONPatchType, patch, metav1.PatchOptions{}))
 		// The API server takes a moment.
 		var refused error
-		admitted, err := s.await(30*time.Second, func() bool {
-			refused = makeFoo("without-spec", nil)(s)
+		if !s.await(30*time.Second, func() bool {
+			refused = try(func() { makeFoo("without-spec", nil)(s) })
 			return refused == nil
-		})
-		if err == nil && !admitted {
-			err = fmt.Errorf("the API server still has the schema: %w", refused)
+		}) {
+			check(fmt.Errorf("the API server still has the schema: %w", refused))
 		}
-		if err != nil {
-			return err
-		}
-		err = s.take(steps)
+		defer func() { check(s.plane.Install()) }()
 		// Before the schema comes back: with it, a bad Foo could not even be deleted if it
 		// has a finalizer.
-		ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
-		defer cancel()
-		return errors.Join(err, s.dropFoos(ctx), s.plane.Install())
+		defer s.dropFoos()
+		s.take(steps...)
 	})
 }
 
 // dropFoos deletes the Foos, also those that a finalizer of the program holds.
-func (s *stage) dropFoos(ctx context.Context) error {
+func (s *stage) dropFoos() {
+	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
+	defer cancel()
 	foos := s.foos(s.namespace)
-	if err := foos.DeleteCollection(ctx, metav1.DeleteOptions{}, metav1.ListOptions{}); err != nil {
-		return err
+	check(foos.DeleteCollection(ctx, metav1.DeleteOptions{}, metav1.ListOptions{}))
+	for _, left := range must(foos.List(ctx, metav1.ListOptions{})).Items {
+		_, err := foos.Patch(ctx, left.GetName(), mergePatch, []byte(`{"metadata":{"finalizers":null}}`), metav1.PatchOptions{})
+		check(ignoreNotFound(err))
 	}
-	left, err := foos.List(ctx, metav1.ListOptions{})
-	if err != nil {
-		return err
-	}
-	for i := range left.Items {
-		_, err := foos.Patch(ctx, left.Items[i].GetName(), mergePatch, []byte(`{"metadata":{"finalizers":null}}`), metav1.PatchOptions{})
-		if ignoreNotFound(err) != nil {
-			return err
-		}
-	}
-	return nil
 }
 
 // badValues are Foos that no Deployment can fulfil, of the types of the schema.
@@ -91,48 +75,39 @@ var badTypes = badFoos(
 )
 
 func badFoos(specs ...any) step {
-	return func(s *stage) error {
+	return func(s *stage) {
 		for i, spec := range specs {
-			if err := makeFoo(fmt.Sprintf("bad-%d", i), spec)(s); err != nil {
-				return err
-			}
+			makeFoo(fmt.Sprintf("bad-%d", i), spec)(s)
 		}
-		return nil
 	}
 }
 
 // crowd creates n Foos that ask for one name, that of a Deployment without a controller.
 func crowd(n int) step {
-	return func(s *stage) error {
-		if err := foreignDeployment("taken", false)(s); err != nil {
-			return err
-		}
+	return func(s *stage) {
+		foreignDeployment("taken", false)(s)
 		for i := range n {
-			if err := createFoo(fmt.Sprintf("crowd-%03d", i), "taken", 1)(s); err != nil {
-				return err
-			}
+			createFoo(fmt.Sprintf("crowd-%03d", i), "taken", 1)(s)
 		}
-		return nil
 	}
 }
 
 // slowWebhook takes steps beside n Foos whose Deployments a webhook refuses at once until each was
 // tried thrice, and from then on after 10 s. So what hangs are retries: no change is among them.
 func slowWebhook(n int, steps ...step) step {
-	return func(s *stage) error {
+	return func(s *stage) {
 		var hangs atomic.Bool
 		var mu sync.Mutex
-		tries, thrice, over := map[string]int{}, 0, make(chan struct{})
+		tries, over := map[string]int{}, make(chan struct{})
 		defer s.proxy.Intercept(nil)
 		defer close(over)
 		s.proxy.Intercept(func(w http.ResponseWriter, r *http.Request) bool {
-			if !writesDeployment(r) {
+			if !s.writesMade(r) {
 				return false
 			}
-			body, err := io.ReadAll(r.Body)
-			slow := string(slowName.Find(append([]byte(r.URL.Path), body...)))
-			if r.Body = io.NopCloser(bytes.NewReader(body)); err != nil || slow == "" {
-				return err != nil
+			slow := string(slowName.Find(append([]byte(r.URL.Path), readBody(r)...)))
+			if slow == "" {
+				return false
 			}
 			if hangs.Load() {
 				select {
@@ -142,91 +117,63 @@ func slowWebhook(n int, steps ...step) step {
 				}
 			}
 			mu.Lock()
-			if tries[slow]++; tries[slow] == 3 {
-				thrice++
-			}
-			if thrice == n {
+			tries[slow]++
+			if len(tries) == n && slices.Min(slices.Collect(maps.Values(tries))) >= 3 {
 				hangs.Store(true)
 			}
 			mu.Unlock()
-			return answer(w, http.StatusInternalServerError, metav1.StatusReasonInternalError, "failed calling webhook: context deadline exceeded")
+			return answer(w, http.StatusInternalServerError, "failed calling webhook: context deadline exceeded")
 		})
 		for i := range n {
 			name := fmt.Sprintf("slow-%03d", i)
-			if err := createFoo(name, name, 1)(s); err != nil {
-				return err
-			}
+			createFoo(name, name, 1)(s)
 		}
-		if _, err := s.await(s.bound, hangs.Load); err != nil {
-			return err
-		}
+		s.await(s.bound, hangs.Load)
 		hangs.Store(true) // Even if the program tries seldom.
-		return s.take(steps)
+		s.take(steps...)
 	}
 }
 
 var slowName = regexp.MustCompile(`slow-\d{3}`)
 
 // goodAlone measures how long good Foos take, one after the other.
-func goodAlone(s *stage) (err error) {
-	s.alone, err = s.goodFoos("alone")
-	return err
-}
+func goodAlone(s *stage) { s.alone = s.goodFoos("alone") }
 
 // goodBeside fails if good Foos take longer beside bad ones than alone: P8.
-func goodBeside(s *stage) error {
+func goodBeside(s *stage) {
 	// First the program sees the bad ones; if that does not end, it is what is measured.
-	_, err := s.await(15*time.Second, func() bool {
+	s.await(15*time.Second, func() bool {
 		return len(s.requests(time.Now().Add(-time.Second), func(r request) bool { return !r.Watch })) == 0
 	})
-	if err != nil {
-		return err
-	}
-	took, err := s.goodFoos("beside")
-	if err != nil {
-		return err
-	}
+	took := s.goodFoos("beside")
 	s.remark("a good Foo takes %s alone, %s beside bad ones", s.alone.Round(time.Millisecond), took.Round(time.Millisecond))
 	if took > 5*s.alone+2*time.Second {
 		s.find(found(P8, delayed, time.Now(), "A good Foo gets its Deployment after %s; alone it was %s.", took.Round(time.Millisecond), s.alone.Round(time.Millisecond)))
 	}
-	return nil
 }
 
 // goodFoos creates three good Foos, one after the other, and returns the longest time until
 // one has its Deployment.
-func (s *stage) goodFoos(name string) (longest time.Duration, err error) {
+func (s *stage) goodFoos(name string) (longest time.Duration) {
 	for i := range 3 {
 		good := fmt.Sprintf("%s-%d", name, i)
 		begin := s.canary.now()
-		if err := createFoo(good, good, 1)(s); err != nil {
-			return 0, err
-		}
-		made, err := s.await(s.bound, func() bool { return s.history.deployment(good) != nil || s.exitsTooOften() })
-		switch {
-		case err != nil:
-			return 0, err
-		case !made:
-			s.find(found(P1|P8, delayed, time.Now(), "Foo %s asks for Deployment %s. There is none after %s.", good, good, s.bound))
-			return 0, errShort
-		case s.exitsTooOften():
-			return 0, errShort
-		}
+		createFoo(good, good, 1)(s)
+		s.within(s.bound, func() bool { return s.history.deployment(good) != nil }, func() finding {
+			return found(P1|P8, delayed, time.Now(), "Foo %s asks for Deployment %s. There is none after %s.", good, good, s.bound)
+		})
 		longest = max(longest, s.canary.now()-begin)
 	}
-	return longest, nil
+	return longest
 }
 
 // mended gives each bad Foo a spec that is good.
-func mended(s *stage) error {
+func mended(s *stage) {
 	foos, _ := s.history.names()
 	slices.Sort(foos)
 	for _, name := range foos {
 		if strings.HasPrefix(name, "bad-") || name == "without-spec" {
-			if err := changeFoo(name, object{"deploymentName": name, "replicas": 1})(s); err != nil {
-				return err
-			}
+			changeFoo(name, object{"deploymentName": name, "replicas": 1})(s)
 		}
 	}
-	return nil
 }

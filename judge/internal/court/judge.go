@@ -69,6 +69,13 @@ func (j *judge) run(ctx context.Context, chosen []scenario, report func(result))
 	if err := j.up(ctx, worlds, chosen); err != nil {
 		return err
 	}
+	if j.told == nil {
+		fmt.Println(header())
+	} else if learned, err := worlds[false].learnStory(ctx, report); err != nil || !learned {
+		return err
+	} else {
+		chosen = chosen[1:]
+	}
 	return j.judgeAll(ctx, worlds, chosen, report)
 }
 
@@ -186,11 +193,6 @@ func (s *stage) beyond() string {
 	return fmt.Sprintf("for two new Foos it has sent %d Events; the conditions in their status: %s", events, cmp.Or(strings.Join(conditions, ", "), "none"))
 }
 
-// violates reports whether one of these properties is violated.
-func (s *stage) violates(p properties) bool {
-	return slices.ContainsFunc(s.findings, func(f finding) bool { return f.property&p != 0 })
-}
-
 // judged runs one scenario.
 func (w *world) judged(ctx context.Context, sc *scenario) (*stage, error) {
 	switch {
@@ -206,7 +208,7 @@ func (w *world) judged(ctx context.Context, sc *scenario) (*stage, error) {
 		return s, err
 	case err != nil:
 		return s, err
-	case sc.name == "create" && s.violates(P1):
+	case sc.name == "create" && slices.ContainsFunc(s.findings, func(f finding) bool { return f.property&P1 != 0 }):
 		w.hopeless = helpless
 	case sc.name == "create" && w.judge.kind == nil:
 		w.judge.remark(s.beyond())

@@ -157,3 +157,34 @@ func TestForeignFirst(t *testing.T) {
 		t.Errorf("the first violation is of %s, want P5", r.Violations[0].Properties)
 	}
 }
+
+// A step ends its stage from however deep it was called, and what is deferred is done. Another panic is a mistake of the judge.
+func TestTry(t *testing.T) {
+	refused, undone := errors.New("refused"), false
+	err := try(func() {
+		defer func() { undone = true }()
+		func() { must(1, refused) }()
+		t.Error("it goes on")
+	})
+	if err != refused || !undone {
+		t.Errorf("the error is %v, and what was deferred is done: %t", err, undone)
+	}
+	if err := try(func() { check(nil) }); err != nil {
+		t.Error(err)
+	}
+	defer func() {
+		if recover() != "a mistake" {
+			t.Error("a mistake ends the stage, and no more")
+		}
+	}()
+	_ = try(func() { panic("a mistake") })
+}
+
+// A program that ends again and again is not waited for.
+func TestExitsEndAWait(t *testing.T) {
+	s := &stage{world: &world{}, ctx: t.Context()}
+	s.exits.Store(mostExits)
+	if err := try(func() { s.await(time.Hour, func() bool { return false }) }); err != errShort {
+		t.Errorf("the wait ends with %v", err)
+	}
+}

@@ -2,7 +2,6 @@ package court
 
 import (
 	"cmp"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"maps"
@@ -15,7 +14,7 @@ import (
 	gocmp "github.com/google/go-cmp/cmp"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"sigs.k8s.io/yaml"
+	"k8s.io/apimachinery/pkg/util/yaml"
 
 	"example.com/byhand/judge/story"
 	"example.com/byhand/kit/testkit"
@@ -49,14 +48,14 @@ func readKind() (*kind, error) {
 	if k.Resource, err = testkit.Custom(definition); err != nil {
 		return nil, err
 	}
-	if sample, err = yaml.YAMLToJSON(sample); err != nil {
-		return nil, err
-	}
-	return k, json.Unmarshal(sample, k.sample)
+	return k, yaml.Unmarshal(sample, &k.sample.Object)
 }
 
-// words replaces those of Foos by those of the kind.
+// words replaces those of Foos by those of the kind, if there is one.
 func (k *kind) words() *strings.Replacer {
+	if k == nil {
+		return strings.NewReplacer()
+	}
 	return strings.NewReplacer("Foo", k.Kind, "then scaled and renamed", "then changed", "scaled and renamed", "changed", "the image in", "a value of",
 		"a Deployment", "an object that it makes", "The Deployment", "The object that it makes", "Deployment", "object that it makes")
 }
@@ -71,9 +70,12 @@ func (k *kind) inItsWords(r *result) {
 	}
 }
 
-// scenarios returns those that any kind can play, in its own words, and always the one without a fault
-// that teaches the judge what is right.
+// scenarios returns those that the API server in memory can play: for Foos, if there is no kind, and otherwise those that any
+// kind can play, in its own words, and always the one without a fault that teaches the judge what is right.
 func (k *kind) scenarios(chosen []scenario) (playable []scenario) {
+	if k == nil {
+		return slices.DeleteFunc(slices.Clone(chosen), func(sc scenario) bool { return sc.real })
+	}
 	words, steps := k.words(), ofAnyKind()
 	for _, sc := range scenarios {
 		if sc.name != "create" && !slices.ContainsFunc(chosen, func(c scenario) bool { return c.name == sc.name }) {
@@ -103,13 +105,13 @@ func ofAnyKind() map[string][]step {
 		"events-missed":      {added, atRest, disturbed(8*time.Second, unreadable, cut, changedByUser, removed, compacted), kept(P1, absent, false)},
 		"own-writes-unseen":  {added, atRest, heldMade(8*time.Second, changedByUser), kept(P1, absent, false)},
 		"silent-network":     {added, atRest, disturbed(15*time.Second, hanging(15*time.Second), changedByUser), kept(P6, different, false)},
-		"conflicts":          {added, annotated(10*time.Second, changedByUser), kept(P6, different, false)},
+		"conflicts":          {added, contended(10*time.Second, wait(2*time.Second), changedByUser), kept(P6, different, false)},
 		"overloaded":         {added, atRest, few(100, disturbed(10*time.Second, overloaded, cut, changedByUser)), kept(P6, different, false)},
-		"rights-taken":       {added, atRest, few(40, disturbed(15*time.Second, refusingMade(http.StatusForbidden), changedByUser)), kept(P1, absent, false)},
-		"policy":             {added, atRest, few(40, disturbed(15*time.Second, refusingMade(http.StatusUnprocessableEntity), changedByUser)), kept(P6, different, false)},
-		"webhook-down":       {added, atRest, few(40, disturbed(15*time.Second, refusingMade(http.StatusInternalServerError), changedByUser)), kept(P1, absent, false)},
+		"rights-taken":       {added, atRest, few(40, disturbed(15*time.Second, refusing(http.StatusForbidden), changedByUser)), kept(P1, absent, false)},
+		"policy":             {added, atRest, few(40, disturbed(15*time.Second, refusing(http.StatusUnprocessableEntity), changedByUser)), kept(P6, different, false)},
+		"webhook-down":       {added, atRest, few(40, disturbed(15*time.Second, refusing(http.StatusInternalServerError), changedByUser)), kept(P1, absent, false)},
 		"webhook-changes":    {added, atRest, driftedAlways(fewTries(false, 15, endless, driftedByHand, wait(time.Minute))), driftedByHand, kept(P1, absent, true)},
-		"denied-with-ids":    {added, atRest, disturbed(15*time.Second, refusingMade(0), fewTries(true, 5, repeated, changedByUser, wait(15*time.Second))), kept(P1, absent, false)},
+		"denied-with-ids":    {added, atRest, disturbed(15*time.Second, refusing(denied), fewTries(true, 5, repeated, changedByUser, wait(15*time.Second))), kept(P1, absent, false)},
 		"two-at-a-time":      {second, added, atRest, killFirst, changedByUser, kept(P6, different, false)},
 	}
 }
@@ -145,100 +147,69 @@ func (s *stage) stored() string {
 	return story.Timeless(strings.NewReplacer(names...).Replace(text))
 }
 
-// tries are the writes that the program has tried since a moment.
-func (s *stage) tries(since time.Time) []request {
-	return s.requests(since, func(r request) bool { return r.Method != http.MethodGet && r.Target.Namespace == s.namespace })
-}
-
-func learnBegun(s *stage) error {
+func learnBegun(s *stage) {
 	k := s.judge.kind
 	if k.begun = s.stored(); len(s.made()) == 0 {
-		s.find(found(P1, untouched, time.Now(), "Of config/sample.yaml the program makes nothing."))
-		return errShort
+		s.fail(found(P1, untouched, time.Now(), "Of config/sample.yaml the program makes nothing."))
 	}
 	for _, path := range s.made() {
 		k.made, k.labels = append(k.made, strings.Replace(path, "/"+s.namespace+"/", "/NAMESPACE/", 1)), append(k.labels, s.api.Get(path).GetLabels())
 	}
-	return nil
 }
 
-func learnChanged(s *stage) error {
+func learnChanged(s *stage) {
 	s.judge.kind.changed, s.baseline, s.writes = s.stored(), s.stored(), len(s.tries(s.begin))
-	return nil
 }
 
 // added creates the object a, like the sample.
-func added(s *stage) error {
-	s.api.Add(s.path(), s.judge.kind.sample.DeepCopy())
-	return nil
-}
+func added(s *stage) { s.api.Add(s.path(), s.judge.kind.sample.DeepCopy()) }
 
 // atRest waits until the program has tried no write for a minute.
-func atRest(s *stage) error {
+func atRest(s *stage) {
 	const quiet, patience = time.Minute, 20 * time.Minute
-	for begin := time.Now(); time.Since(begin) < patience; {
-		since := time.Now()
-		if err := s.pause(quiet); err != nil {
-			return err
-		}
-		if s.exitsTooOften() {
-			return errShort
-		}
-		if len(s.tries(since)) == 0 {
-			return nil
-		}
+	if !s.quiet(quiet, patience) {
+		s.fail(found(P2, noisy, time.Now(), "There is nothing to do, and in %s the program has not been silent for %s.", patience, quiet))
 	}
-	s.find(found(P2, noisy, time.Now(), "There is nothing to do, and in %s the program has not been silent for %s.", patience, quiet))
-	return errShort
 }
 
 // kept waits until all is stored as in the run without a fault, when the story has begun or at its end,
 // and then until the program is silent.
 func kept(p properties, l *lesson, begun bool) step {
-	return func(s *stage) error {
-		want := s.judge.kind.changed
+	return func(s *stage) {
+		want, now, version := s.judge.kind.changed, "", -1
 		if begun {
 			want = s.judge.kind.begun
 		}
 		const bound = 5 * time.Minute // A resync is no way to notice something.
-		for end := time.Now().Add(bound); s.stored() != want; {
-			if s.exitsTooOften() {
-				return errShort
+		s.within(bound, func() bool {
+			if changed := s.api.Version(); changed != version {
+				now, version = s.stored(), changed
 			}
-			if time.Now().After(end) {
-				s.find(found(p, l, time.Now(), "Without the fault (-), and %s after it (+):\n%s", bound, gocmp.Diff(want, s.stored())))
-				return errShort
-			}
-			if err := s.pause(time.Second); err != nil {
-				return err
-			}
-		}
-		return atRest(s)
+			return now == want
+		}, func() finding {
+			return found(p, l, time.Now(), "Without the fault (-), and %s after it (+):\n%s", bound, gocmp.Diff(want, now))
+		})
+		atRest(s)
 	}
 }
 
 // silently takes steps, and fails if the program tries a write meanwhile: P2.
 func silently(steps ...step) step {
-	return func(s *stage) error {
+	return func(s *stage) {
 		begin := time.Now()
-		if err := s.take(steps); err != nil {
-			return err
-		}
+		s.take(steps...)
 		if writes := s.tries(begin); len(writes) > 0 {
 			s.find(found(P2, noisy, time.Now(), "Nothing was to do, and the program has sent %d writes. The first: %s", len(writes), writes[0].String()))
 		}
-		return nil
 	}
 }
 
 // fewTries takes steps, and fails if the program meanwhile tries one write, of a status or of all else, more often than that, with
 // or without success.
 func fewTries(ofStatus bool, most int, why *lesson, steps ...step) step {
-	return func(s *stage) error {
+	return func(s *stage) {
 		begin, tried := time.Now(), map[string]int{}
-		if err := s.take(steps); err != nil {
-			return err
-		}
+		s.take(steps...)
 		for _, w := range s.tries(begin) {
 			if write := w.Method + " " + w.Target.String(); (w.Target.Subresource == "status") == ofStatus {
 				if tried[write]++; tried[write] == most+1 {
@@ -246,24 +217,21 @@ func fewTries(ofStatus bool, most int, why *lesson, steps ...step) step {
 				}
 			}
 		}
-		return nil
 	}
 }
 
 // changedByUser changes the first value in the spec that the schema lets be another one.
-func changedByUser(s *stage) error {
+func changedByUser(s *stage) {
 	s.api.Edit(s.path(), func(object *unstructured.Unstructured) {
 		drift(object.Object, func() bool { return len(s.judge.kind.Schema.Validate(nil, nil, object.Object)) == 0 })
 	})
-	return nil
 }
 
 // driftedByHand changes the first value of each object that the program has made.
-func driftedByHand(s *stage) error {
+func driftedByHand(s *stage) {
 	for _, path := range s.made() {
 		s.api.Edit(path, func(object *unstructured.Unstructured) { drift(object.Object, func() bool { return true }) })
 	}
-	return nil
 }
 
 // drift changes the first value with which admitted returns true.
@@ -279,30 +247,29 @@ func drift(object map[string]any, admitted func() bool) {
 
 // driftedAlways takes steps while what the program writes drifts on its way, each time with another annotation.
 func driftedAlways(steps ...step) step {
-	return func(s *stage) error {
+	return func(s *stage) {
 		s.proxy.Mutate(func(r *http.Request, object map[string]any) {
-			if !slices.Contains(s.ours(), testkit.TargetOf(r.URL.Path).Resource) {
+			if s.writesMade(r) {
 				drift(object, func() bool { return true })
 				(&unstructured.Unstructured{Object: object}).SetAnnotations(map[string]string{"example.com/after": time.Now().String()})
 			}
 		})
 		defer s.proxy.Mutate(nil)
-		return s.take(steps)
+		s.take(steps...)
 	}
 }
 
 // removed removes what the program has made, or what has its names.
-func removed(s *stage) error {
+func removed(s *stage) {
 	for _, path := range s.made() {
 		s.api.Remove(path)
 	}
-	return nil
 }
 
 // taken creates the object a when its names are taken, by what must stay as it is: P5. labelled is as
 // what the program makes, which its informer may select by.
 func taken(labelled bool) step {
-	return func(s *stage) error {
+	return func(s *stage) {
 		theirs := map[string]string{}
 		for i, path := range s.judge.kind.made {
 			path = strings.Replace(path, "/NAMESPACE/", "/"+s.namespace+"/", 1)
@@ -314,30 +281,25 @@ func taken(labelled bool) step {
 			theirs[path] = s.api.Get(path).GetResourceVersion()
 		}
 		// Who does not see it tries again, more and more seldom, and is refused: no silence is asked for.
-		if err := s.take([]step{added, few(40, wait(10*time.Minute))}); err != nil {
-			return err
-		}
+		s.take(added, few(40, wait(10*time.Minute)))
 		for path, version := range theirs {
 			if now := s.api.Get(path); now == nil || now.GetResourceVersion() != version {
 				s.find(found(P5, foreign, time.Now(), "The program has written or deleted %s, which has no controller.", testkit.TargetOf(path)))
 			}
 		}
-		return nil
 	}
 }
 
 // forgotten makes the object a and what was made for it vanish.
-func forgotten(s *stage) error {
+func forgotten(s *stage) {
 	s.api.Remove(s.path())
-	return s.take([]step{atRest, removed})
+	s.take(atRest, removed)
 }
 
 // collected fails if the garbage collector, which has had a minute, leaves what was made for an object
 // that is gone: P4.
-func collected(s *stage) error {
-	if err := atRest(s); err != nil {
-		return err
-	}
+func collected(s *stage) {
+	atRest(s)
 	for _, path := range s.made() {
 		owners := []string{}
 		for _, owner := range s.api.Get(path).GetOwnerReferences() {
@@ -345,29 +307,24 @@ func collected(s *stage) error {
 		}
 		s.find(found(P4, uncontrolled, time.Now(), "The object was deleted, and %s is left. Its owners: %q", testkit.TargetOf(path), owners))
 	}
-	return nil
 }
 
 // deleted deletes the object a. A finalizer, if there is one, holds it.
 func deleted(finalizer string) step {
-	return func(s *stage) error {
+	return func(s *stage) {
 		if finalizer != "" {
 			s.api.Edit(s.path(), func(object *unstructured.Unstructured) { object.SetFinalizers([]string{finalizer}) })
 		}
 		s.api.Delete(s.path(), metav1.DeletePropagationBackground)
-		return nil
 	}
 }
 
 // goneForGood does what the garbage collector does, and then nothing may be made again: P4.
-func goneForGood(s *stage) error {
-	if err := s.take([]step{atRest, removed, wait(10 * time.Minute)}); err != nil {
-		return err
-	}
+func goneForGood(s *stage) {
+	s.take(atRest, removed, wait(10*time.Minute))
 	if made := s.made(); len(made) > 0 {
 		s.find(found(P4, forTheDying, time.Now(), "The object was deleted, then what was made for it, and the program has made %s again.", testkit.TargetOf(made[0])))
 	}
-	return nil
 }
 
 // users are the resources of the user's objects.
@@ -399,45 +356,9 @@ func (s *stage) resources() (all []string) {
 	return append(all, s.judge.kind.Plural)
 }
 
-func compacted(s *stage) error {
-	s.api.Compact()
-	return nil
-}
+func compacted(s *stage) { s.api.Compact() }
 
 // heldMade is held, for what the program makes.
 func heldMade(d time.Duration, steps ...step) step {
-	return func(s *stage) error { return held(d, s.resources()[0], steps...)(s) }
-}
-
-// annotated takes steps while another client writes each object again and again.
-func annotated(d time.Duration, steps ...step) step {
-	return func(s *stage) error {
-		i := 0
-		return meanwhile(20*time.Millisecond, func(s *stage) {
-			i++
-			for _, path := range append(s.made(), s.api.Paths(s.judge.kind.Plural)...) {
-				s.api.Edit(path, func(object *unstructured.Unstructured) {
-					object.SetAnnotations(map[string]string{"example.com/another": fmt.Sprint(i)})
-				})
-			}
-		}, slices.Concat([]step{wait(d / 5)}, steps, []step{wait(d - d/5)})...)(s)
-	}
-}
-
-// refusingMade refuses each write of what the program makes, with these methods if any are named. 0 is a denial with
-// another text each time.
-func refusingMade(code int, methods ...string) func(*stage) handler {
-	reasons := map[int]metav1.StatusReason{http.StatusForbidden: metav1.StatusReasonForbidden, http.StatusUnprocessableEntity: metav1.StatusReasonInvalid,
-		http.StatusInternalServerError: metav1.StatusReasonInternalError}
-	return func(s *stage) handler {
-		return func(w http.ResponseWriter, r *http.Request) bool {
-			if r.Method == http.MethodGet || len(methods) > 0 && !slices.Contains(methods, r.Method) || slices.Contains(s.ours(), testkit.TargetOf(r.URL.Path).Resource) {
-				return false
-			}
-			if code == 0 {
-				return answer(w, http.StatusForbidden, "", denial())
-			}
-			return refuse(w, code, reasons[code])
-		}
-	}
+	return func(s *stage) { held(d, s.resources()[0], steps...)(s) }
 }

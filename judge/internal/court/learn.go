@@ -1,7 +1,6 @@
 package court
 
 import (
-	"bytes"
 	"cmp"
 	"context"
 	"errors"
@@ -9,16 +8,12 @@ import (
 	"io"
 	"maps"
 	"net/http"
+	"os"
 	"slices"
 	"strings"
 	"time"
 
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/apimachinery/pkg/util/yaml"
-
 	"example.com/byhand/judge/story"
-	"example.com/byhand/kit/testkit"
 )
 
 const (
@@ -29,37 +24,6 @@ const (
 	// boundOfStory is judge.bound: after refused lists client-go's Reflector waits up to 26 s.
 	boundOfStory = 40 * time.Second
 )
-
-// send notes an object that the program creates or applies, as it sends it.
-func (t *told) send(r *http.Request) {
-	content, err := io.ReadAll(r.Body)
-	if err != nil {
-		panic(http.ErrAbortHandler) // The program is gone.
-	}
-	r.Body = io.NopCloser(bytes.NewReader(content))
-	var sent object
-	if yaml.Unmarshal(content, &sent) != nil {
-		return // The API server says what is wrong with it.
-	}
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	resource := testkit.TargetOf(r.URL.Path).Resource
-	t.sent[resource], t.sent[resource+" "+(&unstructured.Unstructured{Object: sent}).GetName()] = sent, sent
-}
-
-// delete notes whether an object that the program deletes leaves what it has made (propagationPolicy: Orphan), be it said in JSON
-// or in protobuf.
-func (t *told) delete(r *http.Request) {
-	content, err := io.ReadAll(r.Body)
-	if err != nil {
-		panic(http.ErrAbortHandler) // The program is gone.
-	}
-	r.Body = io.NopCloser(bytes.NewReader(content))
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	orphan := []byte(metav1.DeletePropagationOrphan)
-	t.orphans[r.URL.Path] = bytes.Contains(content, orphan) || r.URL.Query().Get("propagationPolicy") == string(orphan)
-}
 
 // learn plays the story without a fault, until two runs end with the same objects, and keeps what they have in common. It returns what is
 // wrong even so.
@@ -91,29 +55,18 @@ func (w *world) learn(ctx context.Context) (result, error) {
 }
 
 // learned plays the story and keeps what is stored after each step.
-func learned(s *stage) error {
+func learned(s *stage) {
 	t := s.judge.told
 	s.baseline = t.File // It is not that of Foos.
 	for i := range t.Steps {
-		if err := plays(i)(s); err != nil {
-			return err
+		plays(i)(s)
+		if !s.quiet(silence, patienceAtRest) {
+			s.fail(found(P2, noisy, time.Now(), "%s is long done, and in %s the program has not been silent for %s. Nothing else is judged.", s.lastStep(), patienceAtRest, silence))
 		}
-		if is, err := s.quiet(silence, patienceAtRest); err != nil {
-			return err
-		} else if !is {
-			s.find(found(P2, noisy, time.Now(), "%s is long done, and in %s the program has not been silent for %s. Nothing else is judged.", s.lastStep(), patienceAtRest, silence))
-			return errShort
-		}
-		end, err := s.ended()
-		if err != nil {
-			return err
-		}
-		t.ends = append(t.ends, end)
-		if err := counted(s); err != nil {
-			return err
-		}
+		t.ends = append(t.ends, s.ended())
+		counted(s)
 	}
-	return t.worthwhile()
+	check(t.worthwhile())
 }
 
 // worthwhile fails if nothing can be said about the program: a program that does nothing is right in each scenario.
@@ -130,10 +83,11 @@ func (t *told) worthwhile() error {
 
 // ended is the end of the step that was played last. When there is no object of the user any more, it waits for the garbage collector, and finds what is
 // left: P4.
-func (s *stage) ended() (is end, err error) {
+func (s *stage) ended() (is end) {
 	t := s.judge.told
 	var names []string
-	clean, err := s.looks(collecting, func(now story.Snapshot, objects []*stored) bool {
+	if !s.await(collecting, func() bool {
+		now, objects := s.look()
 		is, names = end{now, nil, s.tries(s.part.began)}, nil
 		owned := len(t.users) == 0
 		for _, o := range objects {
@@ -146,11 +100,10 @@ func (s *stage) ended() (is end, err error) {
 			}
 		}
 		return owned || len(is.made) == 0
-	})
-	if err == nil && !clean {
+	}) {
 		s.find(found(P4, orphaned, time.Now(), "After %s there is no object of the user any more. After %s this is left: %s.", s.lastStep(), collecting, strings.Join(names, ", ")))
 	}
-	return is, err
+	return is
 }
 
 // alive counts objects by resource.
@@ -164,7 +117,7 @@ func alive(objects []*stored) map[string]int {
 
 // counted finds that in the step that was played last the program itself took away the last object of a resource, while there was
 // one before and one afterwards (P1), or that there were more than without a fault (P3).
-func counted(s *stage) error {
+func counted(s *stage) {
 	var made []*stored
 	if i := s.part.step; i > 0 {
 		made = s.judge.told.ends[i-1].made
@@ -184,7 +137,6 @@ func counted(s *stage) error {
 			s.find(found(P3, twice, time.Now(), "In %s there were %d %s at the same time; without a fault %d at most.", s.lastStep(), n.most, resource, usual.most))
 		}
 	}
-	return nil
 }
 
 // tally is how few and how many objects of a resource there were at a time, how many at the end, and how many were created.
@@ -278,35 +230,27 @@ func (t *told) print(w io.Writer) {
 	fmt.Fprintln(w)
 }
 
-// judgeStory learns, and puts the program through the scenarios.
-func (j *judge) judgeStory(ctx context.Context, chosen []scenario, out io.Writer, report func(result)) (err error) {
-	worlds := worlds{}
-	defer func() { err = errors.Join(err, down(worlds)) }()
-	if err := j.up(ctx, worlds, []scenario{{}}); err != nil {
-		return err
-	}
-	w := worlds[false]
+// learnStory learns on a new control plane, and says what. It reports whether there is something to compare with.
+func (w *world) learnStory(ctx context.Context, report func(result)) (learned bool, err error) {
+	t := w.judge.told
 	var crds []string
-	for _, line := range j.told.CRDs {
+	for _, line := range t.CRDs {
 		crds = append(crds, line.Text)
 	}
 	if err := w.plane.Install(crds...); err != nil {
-		return err
+		return false, err
 	}
-	if err := j.told.meet(w.kube.Discovery()); err != nil {
-		return err
+	if err := t.meet(w.kube.Discovery()); err != nil {
+		return false, err
 	}
 	r, err := w.learn(ctx)
 	if err != nil {
-		return err
+		return false, err
 	}
-	if len(j.told.ends) == len(j.told.Steps) {
-		j.told.print(out)
+	if learned = len(t.ends) == len(t.Steps); learned {
+		t.print(os.Stdout)
 	}
-	fmt.Fprintln(out, header())
+	fmt.Println(header())
 	report(r)
-	if len(j.told.ends) < len(j.told.Steps) {
-		return nil
-	}
-	return j.judgeAll(ctx, worlds, chosen[1:], report)
+	return learned, nil
 }

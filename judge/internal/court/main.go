@@ -58,7 +58,11 @@ func Main() {
 	klog.SetLogger(logr.Discard())
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
 	defer stop()
-	short, err := do(ctx, o)
+	exit(do(ctx, o))
+}
+
+// exit ends the process with the number of scenarios that fall short.
+func exit(short int, err error) {
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "judge:", err)
 		os.Exit(failed)
@@ -127,11 +131,8 @@ func run(ctx context.Context, o options, chosen []scenario, c command, t *told) 
 	report := func(r result) { v.add(r, len(chosen)) }
 	if t != nil {
 		j.bound = boundOfStory
-		err = j.judgeStory(ctx, chosen, os.Stdout, report)
-	} else {
-		fmt.Println(header())
-		err = j.run(ctx, chosen, report)
 	}
+	err = j.run(ctx, chosen, report)
 	v.Seconds, v.Remarks = time.Since(v.Began).Round(time.Second).Seconds(), j.remarks
 	if short = v.print(os.Stdout); short > 0 {
 		fmt.Printf("\nTo see what the program hears, what it sends, and because of what: make look CONTROLLER='%s'\n", strings.Join(c.args, " "))

@@ -25,8 +25,8 @@ const (
 	mostRequests = 5000
 )
 
-// openInMemory makes an API server in memory and starts the program.
-func (s *stage) openInMemory() (err error) {
+// openInMemory makes an API server in memory.
+func (s *stage) openInMemory() {
 	configMaps := testkit.Resource{GroupVersionKind: corev1.SchemeGroupVersion.WithKind("ConfigMap"), Plural: "configmaps", Blind: true}
 	more := []testkit.Resource{configMaps}
 	if s.judge.kind != nil {
@@ -38,24 +38,18 @@ func (s *stage) openInMemory() (err error) {
 	s.proxy.Kill = s.killAndStartAgain
 	past := &rest.Config{Host: "http://api.test", Transport: testkit.Transport{Handler: s.proxy.Next}, QPS: -1}
 	s.kube, s.dynamic = kubernetes.NewForConfigOrDie(past), dynamic.NewForConfigOrDie(past)
-	if s.history, err = s.follow(s.ctx, s.namespace); err != nil {
-		return err
-	}
-	if s.history.unplayed = s.scenario.unplayed; !s.scenario.unplayed {
-		s.playing.Go(s.playDeployments)
-	}
-	s.playing.Go(s.collectGarbage)
-	return s.startProgram()
+	s.history = must(s.follow(s.ctx, s.namespace))
+	s.playing.Go(func() { _ = try(s.collectGarbage) })
 }
 
 // collectGarbage does what the garbage collector does.
 func (s *stage) collectGarbage() {
-	for s.ctx.Err() == nil && !s.isEnding() {
+	for s.ctx.Err() == nil && !s.ending.Load() {
 		// In one moment: a program that makes again what is deleted could keep it from ending.
 		for due := s.api.Garbage(); len(due) > 0; due = s.api.Garbage() {
 			due[0].Do()
 		}
-		_ = s.pause(20 * time.Millisecond)
+		s.pause(20 * time.Millisecond)
 	}
 }
 
@@ -93,9 +87,7 @@ func (p *inMemory) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	time.Sleep(latency)
 	if s := p.stage; s.sent.Add(1) == mostRequests {
 		s.find(found(P7, restless, time.Now(), "The program has sent %d requests in %s. It was stopped.", mostRequests, time.Since(s.begin).Round(time.Millisecond)))
-		s.mu.Lock()
-		s.exits = mostExits
-		s.mu.Unlock()
+		s.exits.Store(mostExits)
 		p.Kill()
 	}
 	if p.alive.Err() != nil {
@@ -151,13 +143,14 @@ func (s *stage) stopInMemory() error {
 
 // elsewhere takes steps between begin and end in memory, and otherwise the step for a real API server.
 func elsewhere(begin, end func(s *stage), steps []step, real step) step {
-	return func(s *stage) error {
+	return func(s *stage) {
 		if s.api == nil {
-			return real(s)
+			real(s)
+			return
 		}
 		begin(s)
 		defer end(s)
-		return s.take(steps)
+		s.take(steps...)
 	}
 }
 
@@ -165,7 +158,7 @@ func elsewhere(begin, end func(s *stage), steps []step, real step) step {
 func changed(method string, change func(deployment object), steps []step, real step) step {
 	return elsewhere(func(s *stage) {
 		s.proxy.Mutate(func(r *http.Request, d map[string]any) {
-			if r.Method == method && writesDeployment(r) {
+			if r.Method == method && s.writesMade(r) {
 				change(d)
 			}
 		})

@@ -2,6 +2,7 @@ package court
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -9,6 +10,7 @@ import (
 	appsv1 "k8s.io/api/apps/v1"
 	"k8s.io/apimachinery/pkg/api/equality"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/utils/ptr"
 
 	"example.com/byhand/api/samplecontroller.k8s.io/v1alpha1"
 	"example.com/byhand/internal/testkit/oracle"
@@ -24,13 +26,18 @@ type review struct {
 	mine    map[string]bool
 	removed map[types.UID]bool
 
-	foos        map[types.UID]*v1alpha1.Foo
-	changed     map[types.UID]time.Time       // when the Foo took its present deploymentName
-	named       map[types.UID]map[string]bool // the Deployments that the Foo has asked for
-	asked       map[types.UID][]int32         // the numbers of replicas that the Foo has asked for
-	reached     map[types.UID]int64           // the generation for which the Deployment was right
+	foos        map[types.UID]*fooSoFar
 	deployments map[types.UID]*appsv1.Deployment
 	findings    []finding
+}
+
+// fooSoFar is a Foo, and what has been of it.
+type fooSoFar struct {
+	*v1alpha1.Foo
+	changed time.Time // when it took its present deploymentName
+	named   []string  // the Deployments that it has asked for
+	asked   []int32   // the numbers of replicas that it has asked for
+	reached int64     // the generation for which the Deployment was right
 }
 
 // onTheWay is how long the program may act on a Foo that a user has just changed: the
@@ -42,26 +49,16 @@ const onTheWay = 2 * time.Second
 func (h *history) complete() bool {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	brought := map[string]bool{}
+	missing := maps.Clone(h.mine)
 	for _, v := range h.versions {
-		if v.foo != nil {
-			brought[v.foo.ResourceVersion] = true
-		} else {
-			brought[v.deployment.ResourceVersion] = true
-		}
+		delete(missing, fmt.Sprint(v.revision))
 	}
-	for version := range h.mine {
-		if !brought[version] {
-			return false
-		}
-	}
-	return true
+	return len(missing) == 0
 }
 
 // overTime returns the findings of a review of all versions.
 func (h *history) overTime(blind []blindness) []finding {
-	r := &review{blind: blind, mine: h.mine, removed: h.removed, foos: map[types.UID]*v1alpha1.Foo{}, changed: map[types.UID]time.Time{}, named: map[types.UID]map[string]bool{},
-		asked: map[types.UID][]int32{}, reached: map[types.UID]int64{}, deployments: map[types.UID]*appsv1.Deployment{}}
+	r := &review{blind: blind, mine: h.mine, removed: h.removed, foos: map[types.UID]*fooSoFar{}, deployments: map[types.UID]*appsv1.Deployment{}}
 	for _, v := range h.sorted() {
 		if v.foo != nil {
 			r.ofFoo(v)
@@ -73,31 +70,23 @@ func (h *history) overTime(blind []blindness) []finding {
 }
 
 func (r *review) add(p properties, l *lesson, v version, format string, args ...any) {
-	f := found(p, l, v.at, "Revision %d: "+format, append([]any{v.revision}, args...)...)
-	// Once is enough: a loop does the same thing a thousand times.
-	if !slices.ContainsFunc(r.findings, func(other finding) bool { return other.lesson == l && other.property == p }) {
-		r.findings = append(r.findings, f)
-	}
+	r.findings = append(r.findings, found(p, l, v.at, "Revision %d: "+format, append([]any{v.revision}, args...)...))
 }
 
 func (r *review) ofFoo(v version) {
-	before := r.foos[v.foo.UID]
-	if before != nil && before.Generation != v.foo.Generation && (before.DeletionTimestamp == nil) == (v.foo.DeletionTimestamp == nil) && !v.deleted && !r.mine[v.foo.ResourceVersion] {
+	f := r.foos[v.foo.UID]
+	if f == nil {
+		f = &fooSoFar{Foo: v.foo, changed: v.at}
+		r.foos[v.foo.UID] = f
+	}
+	if f.Generation != v.foo.Generation && (f.DeletionTimestamp == nil) == (v.foo.DeletionTimestamp == nil) && !v.deleted && !r.mine[v.foo.ResourceVersion] {
 		r.add(P5, foreign, v, "the program wrote the spec of Foo %s. The spec is the user's, the status the controller's.", v.foo.Name)
 	}
-	if before == nil || before.Spec.DeploymentName != v.foo.Spec.DeploymentName {
-		r.changed[v.foo.UID] = v.at
+	if f.Spec.DeploymentName != v.foo.Spec.DeploymentName {
+		f.changed = v.at
 	}
-	if before == nil {
-		r.named[v.foo.UID] = map[string]bool{}
-	}
-	r.named[v.foo.UID][v.foo.Spec.DeploymentName] = true
-	asks := int32(1)
-	if v.foo.Spec.Replicas != nil {
-		asks = *v.foo.Spec.Replicas
-	}
-	r.asked[v.foo.UID] = append(r.asked[v.foo.UID], asks)
-	if r.foos[v.foo.UID] = v.foo; v.deleted {
+	f.Foo, f.named, f.asked = v.foo, append(f.named, v.foo.Spec.DeploymentName), append(f.asked, ptr.Deref(v.foo.Spec.Replicas, 1))
+	if v.deleted {
 		delete(r.foos, v.foo.UID)
 	}
 }
@@ -112,13 +101,13 @@ func (r *review) ofDeployment(v version) {
 	if before != nil && byProgram {
 		r.foreignWrite(v, before)
 	}
-	if r.deployments[d.UID] = d; v.deleted || d.DeletionTimestamp != nil {
-		delete(r.reached, oracle.ControllerOf(d)) // The next one begins anew.
+	owner := r.foos[oracle.ControllerOf(d)]
+	if owner != nil && (v.deleted || d.DeletionTimestamp != nil) {
+		owner.reached = 0 // The next one begins anew.
 	}
-	if v.deleted {
+	if r.deployments[d.UID] = d; v.deleted {
 		delete(r.deployments, d.UID)
 	}
-	owner := r.foos[oracle.ControllerOf(d)]
 	if owner == nil || owner.DeletionTimestamp != nil || !byProgram {
 		return
 	}
@@ -143,15 +132,15 @@ func (r *review) foreignWrite(v version, before *appsv1.Deployment) {
 		r.add(P5, foreign, v, "the program wrote Deployment %s, which no Foo controlled: %s.", d.Name, difference(before, d))
 	case was != "" && owner != "" && owner != was:
 		r.add(P5, foreign, v, "the program took Deployment %s from the Foo that controlled it, for another one.", d.Name)
-	case was != "" && owner == was && oracle.Replicas(before) != oracle.Replicas(d) && r.foos[was] != nil && !slices.Contains(r.asked[was], oracle.Replicas(d)):
+	case was != "" && owner == was && oracle.Replicas(before) != oracle.Replicas(d) && r.foos[was] != nil && !slices.Contains(r.foos[was].asked, oracle.Replicas(d)):
 		r.add(P5, foreign, v, "the program gave Deployment %s %d replicas. Foo %s, which controls it, has never asked for that number.", d.Name, oracle.Replicas(d), r.foos[was].Name)
 	}
 }
 
 // second finds that a Foo has got a Deployment of a name that it does not ask for, beside
 // another one. What it asked for before may stay until it is cleaned up.
-func (r *review) second(v version, owner *v1alpha1.Foo) {
-	asked := r.named[owner.UID][v.deployment.Name]
+func (r *review) second(v version, owner *fooSoFar) {
+	asked := slices.Contains(owner.named, v.deployment.Name)
 	if v.deployment.Name == owner.Spec.DeploymentName || asked && r.unseen(owner, v.at) {
 		return
 	}
@@ -168,30 +157,26 @@ func (r *review) second(v version, owner *v1alpha1.Foo) {
 }
 
 // unseen reports whether the program may not know yet how the Foo names its Deployment.
-func (r *review) unseen(f *v1alpha1.Foo, at time.Time) bool {
-	changed := r.changed[f.UID]
-	if at.Sub(changed) < onTheWay {
-		return true
-	}
-	return slices.ContainsFunc(r.blind, func(b blindness) bool {
-		return changed.After(b.from) && changed.Before(b.to) && at.Before(b.to.Add(onTheWay))
+func (r *review) unseen(f *fooSoFar, at time.Time) bool {
+	return at.Sub(f.changed) < onTheWay || slices.ContainsFunc(r.blind, func(b blindness) bool {
+		return f.changed.After(b.from) && f.changed.Before(b.to) && at.Before(b.to.Add(onTheWay))
 	})
 }
 
 // numberWritten finds that the program undid what it had reached for this spec.
-func (r *review) numberWritten(v version, owner *v1alpha1.Foo) {
+func (r *review) numberWritten(v version, owner *fooSoFar) {
 	d := v.deployment
 	switch {
 	case owner.Spec.Replicas == nil || d.Name != owner.Spec.DeploymentName:
 	case oracle.Replicas(d) == *owner.Spec.Replicas:
-		r.reached[owner.UID] = owner.Generation
-	case r.reached[owner.UID] == owner.Generation:
+		owner.reached = owner.Generation
+	case owner.reached == owner.Generation:
 		r.add(P1, undone, v, "Foo %s (generation %d) asks for %d replicas, and Deployment %s had them. Now the program has set %d.", owner.Name, owner.Generation, *owner.Spec.Replicas, d.Name, oracle.Replicas(d))
 	}
 }
 
 // emptied finds that the program deleted the only Deployment of a Foo.
-func (r *review) emptied(v version, before *appsv1.Deployment, owner *v1alpha1.Foo) {
+func (r *review) emptied(v version, before *appsv1.Deployment, owner *fooSoFar) {
 	if before != nil && before.DeletionTimestamp != nil {
 		return // It was deleted earlier, and is gone now.
 	}

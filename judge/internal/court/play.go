@@ -14,25 +14,25 @@ import (
 
 // playDeployments does what the controller of Deployments does, in no time.
 func (s *stage) playDeployments() {
-	for s.ctx.Err() == nil && !s.isEnding() {
+	for s.ctx.Err() == nil && !s.ending.Load() {
 		for _, d := range s.history.unfinished() {
 			ctx, cancel := context.WithTimeout(s.ctx, 5*time.Second)
 			// A conflict: the next version is on its way.
-			_ = s.play(ctx, d.DeepCopy())
+			_ = try(func() { s.play(ctx, d.DeepCopy()) })
 			cancel()
 		}
-		_ = s.pause(20 * time.Millisecond)
+		s.pause(20 * time.Millisecond)
 	}
 }
 
 // play finishes the rollout of a Deployment, or its deletion in the foreground: it has no
 // Pods to wait for.
-func (s *stage) play(ctx context.Context, d *appsv1.Deployment) error {
+func (s *stage) play(ctx context.Context, d *appsv1.Deployment) {
 	deployments := s.kube.AppsV1().Deployments(s.namespace)
 	if d.DeletionTimestamp != nil {
 		d.Finalizers = nil
-		_, err := deployments.Update(ctx, d, metav1.UpdateOptions{})
-		return err
+		must(deployments.Update(ctx, d, metav1.UpdateOptions{}))
+		return
 	}
 	n := s.history.mayHave(d)
 	d.Status = appsv1.DeploymentStatus{ObservedGeneration: d.Generation, Replicas: n, UpdatedReplicas: n, ReadyReplicas: n, AvailableReplicas: n}
@@ -45,8 +45,7 @@ func (s *stage) play(ctx context.Context, d *appsv1.Deployment) error {
 	case n < oracle.Replicas(d):
 		d.Status.Conditions = []appsv1.DeploymentCondition{{Type: appsv1.DeploymentReplicaFailure, Status: corev1.ConditionTrue, Reason: "FailedCreate", Message: "pods are forbidden: exceeded quota"}}
 	}
-	updated, err := deployments.UpdateStatus(ctx, d, metav1.UpdateOptions{})
-	return s.history.wrote(updated, err)
+	s.history.wrote(must(deployments.UpdateStatus(ctx, d, metav1.UpdateOptions{})))
 }
 
 // mayHave returns how many Pods a Deployment gets.
@@ -54,10 +53,10 @@ func (h *history) mayHave(d *appsv1.Deployment) int32 { return min(oracle.Replic
 
 // podsAtMost lets no Deployment have more Pods than that, as a quota does.
 func podsAtMost(n int32, steps ...step) step {
-	return func(s *stage) error {
+	return func(s *stage) {
 		s.history.most.Store(n)
 		defer s.history.most.Store(math.MaxInt32)
-		return s.take(steps)
+		s.take(steps...)
 	}
 }
 

@@ -1,7 +1,6 @@
 package court
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
 	"os"
@@ -106,11 +105,14 @@ func (p *program) began() time.Time       { return p.Started }
 func (p *program) words(lines int) string { return p.tail.lines(lines) }
 
 // processes returns the processes that the program has started and that still run.
-func (p *program) processes() (pids []int) {
-	files, _ := filepath.Glob("/proc/[0-9]*/environ")
+func (p *program) processes() (pids []int) { return processes("environ", p.mark) }
+
+// processes returns those that have a text in a file of proc(5) whose texts end with a NUL.
+func processes(name, text string) (pids []int) {
+	files, _ := filepath.Glob("/proc/[0-9]*/" + name)
 	for _, file := range files {
 		content, err := os.ReadFile(file)
-		if err != nil || !bytes.Contains(append(content, 0), append([]byte(p.mark), 0)) {
+		if err != nil || !slices.Contains(strings.Split(string(content), "\x00"), text) {
 			continue // ended, or another program's
 		}
 		if pid, err := strconv.Atoi(filepath.Base(filepath.Dir(file))); err == nil {

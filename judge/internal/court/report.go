@@ -201,10 +201,4 @@ func firstLine(text string) string {
 	return strings.TrimSpace(line)
 }
 
-func mustYAML(value any) string {
-	text, err := yaml.Marshal(value)
-	if err != nil {
-		panic(err) // API types
-	}
-	return string(text)
-}
+func mustYAML(value any) string { return string(must(yaml.Marshal(value))) }

@@ -38,16 +38,6 @@ func (s *stage) lostLease() bool {
 	return false
 }
 
-// isWrite reports whether the request can change a Foo or a Deployment.
-func (r request) isWrite() bool {
-	return r.Method != http.MethodGet && (r.Target.Resource == "foos" || r.Target.Resource == "deployments")
-}
-
-// in reports whether the request can concern a namespace.
-func (r request) in(namespace string) bool {
-	return r.Target.Namespace == namespace || r.Target.Namespace == ""
-}
-
 func (r request) String() string {
 	answer := "no answer"
 	if r.Code != 0 {

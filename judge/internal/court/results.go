@@ -79,7 +79,7 @@ func printPage(w io.Writer, names []string, verdicts []verdict) {
 	}
 	for i, v := range verdicts {
 		fmt.Fprintf(w, "\n## %s\n\n%.0f s, %s, by the judge of commit %s with %s: `%s`\n", titles[i], v.Seconds, v.Began.Format("2006-01-02"),
-			cmp.Or(v.Judge, unknown), v.flags(), strings.Join(v.Command, " "))
+			v.Judge, v.flags(), strings.Join(v.Command, " "))
 		if len(others[i]) > 0 {
 			fmt.Fprintf(w, "\nThis does not count, for the scenario was another one: %s.\n", strings.Join(others[i], ", "))
 		}
@@ -108,10 +108,7 @@ func (v verdict) ofToday() (today verdict, others []string) {
 
 // flags are those that the judge had.
 func (v *verdict) flags() string {
-	switch {
-	case v.Judge == "":
-		return "unknown flags" // It kept neither.
-	case len(v.Flags) == 0:
+	if len(v.Flags) == 0 {
 		return "no flags"
 	}
 	return "`" + strings.Join(v.Flags, " ") + "`"

@@ -20,7 +20,7 @@ import (
 )
 
 // step is one thing that a scenario does, or waits for.
-type step func(s *stage) error
+type step func(s *stage)
 
 // object is JSON to be.
 type object = map[string]any
@@ -28,44 +28,32 @@ type object = map[string]any
 const mergePatch = types.MergePatchType
 
 // converged waits until everything is as it must be.
-func converged(s *stage) error {
+func converged(s *stage) {
 	begin := s.canary.now()
-	err := s.converge(s.bound)
-	if err == nil && s.scenario.calibrates {
+	s.converge(s.bound)
+	if s.scenario.calibrates {
 		s.bound = max(s.bound, 10*(s.canary.now()-begin))
 	}
-	return err
 }
-
-// convergedWithin is converged with a bound of its own.
-func convergedWithin(bound time.Duration) step {
-	return func(s *stage) error { return s.converge(bound) }
-}
-
-// silent waits until the program writes nothing.
-func silent(s *stage) error { return s.settle() }
 
 // wait waits.
-func wait(d time.Duration) step { return func(s *stage) error { return s.pause(d) } }
+func wait(d time.Duration) step { return func(s *stage) { s.pause(d) } }
 
 // idle fails if the program writes anything for so long: P2.
 func idle(d time.Duration) step {
-	return func(s *stage) error {
+	return func(s *stage) {
 		// Twice if another client has changed something meanwhile.
 		for tries := 0; ; tries++ {
 			begin, changes := time.Now(), s.history.changes()
-			if err := s.pause(d); err != nil {
-				return err
-			}
+			s.pause(d)
 			writes := s.writesSince(begin)
 			if len(writes) == 0 {
-				return nil
+				return
 			}
-			if tries == 0 && s.history.statusChangedSince(changes) {
-				continue
+			if tries > 0 || !s.history.statusChangedSince(changes) {
+				s.find(found(P2, noisy, time.Now(), "Nothing has happened for %s, and the program has sent %d writes. The first: %s", d, len(writes), writes[0].String()))
+				return
 			}
-			s.find(found(P2, noisy, time.Now(), "Nothing has happened for %s, and the program has sent %d writes. The first: %s", d, len(writes), writes[0].String()))
-			return nil
 		}
 	}
 }
@@ -90,57 +78,40 @@ func (h *history) statusChangedSince(versions int) bool {
 
 // whileDown ends the program, takes steps, and starts it again.
 func whileDown(steps ...step) step {
-	return func(s *stage) error {
+	return func(s *stage) {
 		s.endPrograms()
 		for _, step := range steps {
-			if err := step(s); err != nil {
-				return err
-			}
+			step(s)
 		}
-		return s.startProgram()
+		check(s.startProgram())
 	}
 }
 
 // restarted ends the program and starts it again. A new Foo shows when it has begun to
 // work; then no other object may have been written.
-func restarted(s *stage) error {
+func restarted(s *stage) {
 	begin := time.Now()
-	if err := whileDown()(s); err != nil {
-		return err
-	}
-	if err := s.take([]step{createFoo("probe", "probe", 1), converged, silent}); err != nil {
-		return err
-	}
-	var writes []request
-	for _, r := range s.writesSince(begin) {
-		if r.Target.Name != "" && r.Target.Name != "probe" {
-			writes = append(writes, r)
-		}
-	}
+	whileDown()(s)
+	s.take(createFoo("probe", "probe", 1), converged, silent)
+	writes := slices.DeleteFunc(s.writesSince(begin), func(r request) bool { return r.Target.Name == "" || r.Target.Name == "probe" })
 	if len(writes) > 0 {
 		s.find(found(P2, noisy, time.Now(), "The program was started again, and nothing had changed. It has sent %d writes for objects that are as asked. The first: %s", len(writes), writes[0].String()))
 	}
-	return nil
 }
 
 // staysAlone waits, and then no Foo may control a Deployment: P4. One that was made by a
 // program that did not yet know of the deletion is forgiven; it is deleted, and must not
 // come again.
 func staysAlone(name string) step {
-	return func(s *stage) error {
-		for tries := 0; ; tries++ {
-			if err := s.take([]step{wait(2 * time.Second), deleteDeployment(name), wait(3 * time.Second)}); err != nil {
-				return err
-			}
-			d := s.history.deployment(name)
-			if d == nil || d.DeletionTimestamp != nil {
-				return nil
-			}
-			if tries > 0 {
-				s.find(found(P4, forTheDying, time.Now(), "The Foo has a deletionTimestamp, and a finalizer holds it. Its Deployment %s was deleted, and the program has made it again, twice (revision %s).", name, d.ResourceVersion))
-				return nil
+	return func(s *stage) {
+		var d *appsv1.Deployment
+		for range 2 {
+			s.take(wait(2*time.Second), deleteDeployment(name), wait(3*time.Second))
+			if d = s.history.deployment(name); d == nil || d.DeletionTimestamp != nil {
+				return
 			}
 		}
+		s.find(found(P4, forTheDying, time.Now(), "The Foo has a deletionTimestamp, and a finalizer holds it. Its Deployment %s was deleted, and the program has made it again, twice (revision %s).", name, d.ResourceVersion))
 	}
 }
 
@@ -159,40 +130,26 @@ func (h *history) deployment(name string) *appsv1.Deployment {
 // freed waits until no owner reference leads from a Deployment to a Foo, and then some
 // time, in which the program could do it harm.
 func freed(name string) step {
-	return func(s *stage) error {
-		for end := s.canary.now() + s.bound; s.canary.now() < end; {
-			if d := s.history.deployment(name); d == nil {
-				s.find(found(P5, foreign, time.Now(), "The Foo was deleted so that its Deployment stays. The Deployment %s is gone.", name))
-				return errShort
-			} else if oracle.ControllerOf(d) == "" {
-				return s.pause(3 * time.Second)
+	return func(s *stage) {
+		s.needs(s.bound, func() bool {
+			d := s.history.deployment(name)
+			if d == nil {
+				s.fail(found(P5, foreign, time.Now(), "The Foo was deleted so that its Deployment stays. The Deployment %s is gone.", name))
 			}
-			if err := s.pause(20 * time.Millisecond); err != nil {
-				return err
-			}
-		}
-		return notJudged("the garbage collector has not set the Deployment free")
+			return oracle.ControllerOf(d) == ""
+		}, "the garbage collector has not set the Deployment free")
+		s.pause(3 * time.Second)
 	}
 }
 
 // until waits for what the controllers of Kubernetes do with a Deployment.
 func until(name, what string, is func(d *appsv1.Deployment) bool) step {
-	return func(s *stage) error {
-		done, err := s.await(s.bound, func() bool {
+	return func(s *stage) {
+		s.needs(s.bound, func() bool {
 			d := s.history.deployment(name)
 			return d != nil && is(d)
-		})
-		if err == nil && !done {
-			err = notJudged(fmt.Sprintf("Deployment %s is not %s after %s", name, what, s.bound))
-		}
-		return err
+		}, fmt.Sprintf("Deployment %s is not %s after %s", name, what, s.bound))
 	}
-}
-
-// isComplete is the formula of the controller of Deployments.
-func isComplete(d *appsv1.Deployment) bool {
-	is, wanted := d.Status, oracle.Replicas(d)
-	return is.ObservedGeneration >= d.Generation && is.UpdatedReplicas == wanted && is.Replicas == wanted && is.AvailableReplicas == wanted
 }
 
 // isStuck: its ReplicaSet is refused, for example.
@@ -205,13 +162,13 @@ func isStuck(d *appsv1.Deployment) bool {
 // claimsNothing waits until no condition Ready of a Foo is True, while its Deployment is not
 // complete. A Foo without the condition claims nothing.
 func claimsNothing(name string) step {
-	return func(s *stage) error {
+	return func(s *stage) {
 		var foo *v1alpha1.Foo
 		var d *appsv1.Deployment
-		return s.must(s.bound, func() bool {
+		s.within(s.bound, func() bool {
 			foo = s.history.foo(name)
 			d = s.history.deployment(foo.Spec.DeploymentName)
-			return d == nil || isComplete(d) || !meta.IsStatusConditionTrue(foo.Status.Conditions, "Ready")
+			return d == nil || oracle.Complete(d) || !meta.IsStatusConditionTrue(foo.Status.Conditions, "Ready")
 		}, func() finding {
 			return found(P1, claimed, time.Now(), "The condition Ready of Foo %s (revision %s) is True. Deployment %s (revision %s) asks for %d replicas and has %d, %d of them of its template, %d available.",
 				name, foo.ResourceVersion, d.Name, d.ResourceVersion, oracle.Replicas(d), d.Status.Replicas, d.Status.UpdatedReplicas, d.Status.AvailableReplicas)
@@ -220,31 +177,26 @@ func claimsNothing(name string) step {
 }
 
 // deleteNamespace deletes the namespace of the stage and waits until it is gone.
-func deleteNamespace(s *stage) error {
+func deleteNamespace(s *stage) {
 	begin, namespaces := time.Now(), s.kube.CoreV1().Namespaces()
-	if err := namespaces.Delete(s.ctx, s.namespace, metav1.DeleteOptions{}); err != nil {
-		return err
-	}
-	err := s.must(s.bound, func() bool {
+	check(namespaces.Delete(s.ctx, s.namespace, metav1.DeleteOptions{}))
+	s.within(s.bound, func() bool {
 		_, err := namespaces.Get(s.ctx, s.namespace, metav1.GetOptions{})
 		return apierrors.IsNotFound(err)
 	}, func() finding {
 		return found(P4, orphaned, time.Now(), "The namespace was deleted, and after %s it is still there.", s.bound)
 	})
-	if err != nil {
-		return err
-	}
-	return s.fewFailures(begin, 40)
+	s.fewFailures(begin, 40)
 }
 
 // many creates n Foos at once.
 func many(n int) step {
-	return func(s *stage) error {
+	return func(s *stage) {
 		errs := make([]error, n)
 		workqueue.ParallelizeUntil(context.Background(), 16, n, func(i int) {
 			name := fmt.Sprintf("foo-%04d", i)
-			errs[i] = createFoo(name, name, 1)(s)
+			errs[i] = try(func() { createFoo(name, name, 1)(s) })
 		})
-		return cmp.Or(errs...)
+		check(cmp.Or(errs...))
 	}
 }

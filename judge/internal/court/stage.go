@@ -44,9 +44,9 @@ type stage struct {
 	programs []process
 	findings []finding
 	remarks  []string
-	exits    int
+	exits    atomic.Int32
 	// tolerant: that a program ends says nothing about it.
-	tolerant, ending bool
+	tolerant, ending atomic.Bool
 	playing          sync.WaitGroup
 }
 
@@ -62,21 +62,21 @@ func (n notJudged) Error() string { return string(n) }
 // own, and returns what it found.
 func (w *world) perform(ctx context.Context, sc *scenario, steps ...step) (*stage, error) {
 	s := &stage{world: w, ctx: ctx, scenario: sc, namespace: fmt.Sprintf("judge-%s-%d", sc.name, w.stages.Add(1)), begin: time.Now()}
-	if err := s.open(); err != nil {
-		if s.history != nil {
-			err = errors.Join(err, s.close())
+	err := try(func() {
+		s.open()
+		s.take(steps...)
+		if sc.judged&P2 != 0 && w.judge.foos() {
+			silent(s)
+			if sc.judged&P1 != 0 {
+				s.converge(10 * time.Second) // It has stayed.
+			}
 		}
+	})
+	if s.history == nil {
 		return s, err
 	}
-	err := s.take(steps)
-	if err == nil && sc.judged&P2 != 0 && w.judge.foos() {
-		err = s.settle()
-		if err == nil && sc.judged&P1 != 0 {
-			err = s.converge(10 * time.Second) // It has stayed.
-		}
-	}
 	for end := time.Now().Add(5 * time.Second); s.history.behind() && time.Now().Before(end); {
-		_ = s.pause(20 * time.Millisecond)
+		time.Sleep(20 * time.Millisecond)
 	}
 	if closing := s.close(); err == nil {
 		err = closing
@@ -97,58 +97,43 @@ func (w *world) perform(ctx context.Context, sc *scenario, steps ...step) (*stag
 }
 
 // open makes the namespaces and the proxy, and starts the program.
-func (s *stage) open() (err error) {
+func (s *stage) open() {
 	if s.judge.contract != nil {
-		return s.openInMemory()
+		s.openInMemory()
+	} else {
+		s.openBehindProxy()
 	}
+	if s.history.unplayed = s.scenario.unplayed; s.bare && !s.scenario.unplayed {
+		s.playing.Go(func() { _ = try(s.playDeployments) })
+	}
+	check(s.startProgram())
+}
+
+func (s *stage) openBehindProxy() {
 	s.kube, s.dynamic = s.world.kube, s.world.dynamic
 	for _, name := range []string{s.namespace, s.leases()} {
-		if _, err := s.kube.CoreV1().Namespaces().Create(s.ctx, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: name}}, metav1.CreateOptions{}); err != nil {
-			return err
-		}
+		must(s.kube.CoreV1().Namespaces().Create(s.ctx, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: name}}, metav1.CreateOptions{}))
 	}
-	dir, err := os.MkdirTemp(s.judge.dir, "")
-	if err != nil {
-		return err
-	}
-	proxy, err := testkit.NewProxy(s.plane.Config)
-	if err != nil {
-		return err
-	}
+	dir := must(os.MkdirTemp(s.judge.dir, ""))
+	proxy := must(testkit.NewProxy(s.plane.Config))
 	s.proxy, s.stop = &proxy.Faults, proxy.Close
 	s.proxy.Kill = s.killAndStartAgain
 	s.confine(s.proxy.Next)
-	if s.through, err = proxy.Kubeconfig(dir); err != nil {
-		return err
-	}
+	s.through = must(proxy.Kubeconfig(dir))
 	if s.judge.told != nil {
-		err = s.openStory(dir)
+		s.openStory(dir)
 	} else {
-		s.history, err = s.follow(s.ctx, s.namespace)
+		s.history = must(s.follow(s.ctx, s.namespace))
 	}
-	if err != nil {
-		return err
-	}
-	if s.history.unplayed = s.scenario.unplayed; s.bare && !s.scenario.unplayed {
-		s.playing.Go(s.playDeployments)
-	}
-	return s.startProgram()
 }
 
-// take takes the steps until one fails.
-func (s *stage) take(steps []step) error {
-	if err := s.ready(); err != nil {
-		return err
-	}
+// take takes steps, once the program is ready.
+func (s *stage) take(steps ...step) {
+	s.ready()
 	for _, step := range steps {
-		if err := step(s); err != nil {
-			return err
-		}
-		if err := s.ctx.Err(); err != nil {
-			return err
-		}
+		step(s)
+		check(s.ctx.Err())
 	}
-	return nil
 }
 
 // close ends the program. What it leaves behind no other program sees.
@@ -167,7 +152,7 @@ func (s *stage) close() error {
 	return err
 }
 
-// find adds a finding, once for each lesson.
+// find adds a finding, once for each lesson: a loop does the same thing a thousand times.
 func (s *stage) find(findings ...finding) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -192,7 +177,9 @@ func (s *stage) explain() {
 		if f.property&s.scenario.judged == 0 && f.lesson != exits && f.lesson != restless && f.lesson != stays {
 			continue
 		}
-		before := s.requests(s.begin, func(r request) bool { return !r.At.After(f.at) && !r.Watch && r.in(s.namespace) })
+		before := s.requests(s.begin, func(r request) bool {
+			return !r.At.After(f.at) && !r.Watch && slices.Contains([]string{s.namespace, ""}, r.Target.Namespace)
+		})
 		f.lesson = f.lesson.given(before)
 		if s.judge.told != nil && !s.judge.told.word(s.scenario, &f) {
 			continue

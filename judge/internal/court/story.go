@@ -11,32 +11,28 @@ import (
 )
 
 // fooStory is what most faults disturb: a Foo is created, and then changed.
-func fooStory(s *stage) error {
-	return s.take([]step{createFoo("a", "a", 1), converged, storyChange, converged})
-}
+func fooStory(s *stage) { s.take(createFoo("a", "a", 1), converged, storyChange, converged) }
 
 // storyChange scales the Foo of the story and names another Deployment. The name stays if
 // the program does not follow it even without faults: that is judged once.
-func storyChange(s *stage) error {
+func storyChange(s *stage) {
 	spec := object{"replicas": 2}
 	if !s.judge.stays {
 		spec["deploymentName"] = "a-renamed"
 	}
-	return changeFoo("a", spec)(s)
+	changeFoo("a", spec)(s)
 }
 
 // remember keeps the end of the story, and how many writes it took.
-func remember(s *stage) error {
+func remember(s *stage) {
 	s.baseline, s.writes = s.history.snapshot(s.namespace), len(s.requests(s.begin, func(r request) bool { return r.Method != http.MethodGet }))
-	return nil
 }
 
 // sameEnd fails if the end of the story is not the one without faults: P6.
-func sameEnd(s *stage) error {
+func sameEnd(s *stage) {
 	if diff := cmp.Diff(s.baseline, s.history.snapshot(s.namespace)); diff != "" {
 		s.find(found(P6, different, time.Now(), "Without the fault (-) and after it (+):\n%s", diff))
 	}
-	return nil
 }
 
 // snapshot is the Deployments and the status as text, without what is different each time.

@@ -24,7 +24,7 @@ const (
 func (s *stage) startProgram() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.ending {
+	if s.ending.Load() {
 		return nil
 	}
 	p, err := s.newProcess()
@@ -39,26 +39,26 @@ func (s *stage) startProgram() error {
 // supervise starts a program again that has ended by itself.
 func (s *stage) supervise(p process) {
 	<-p.Done()
-	s.mu.Lock()
-	expected := s.ending || !slices.Contains(s.programs, p)
-	if !expected {
-		s.exits++
+	if s.ending.Load() || !slices.Contains(s.running(), p) {
+		return
 	}
-	tolerant := s.tolerant
-	s.mu.Unlock()
-	if expected || !s.judge.heard.Load() {
+	s.exits.Add(1)
+	if !s.judge.heard.Load() {
 		return // ready says what there is to say.
 	}
 	s.remove(p)
-	if tolerant {
+	if s.tolerant.Load() {
 		return
 	}
 	if !s.lostLease() {
 		s.find(found(P7, exits, time.Now(), "The program ended by itself: %s. It printed at last:\n%s", p.Ended(), p.words(8)))
 	}
-	if s.exitsTooOften() || s.pause(time.Second) != nil {
-		return
+	if try(func() { s.pause(time.Second) }) == nil {
+		s.startAgain()
 	}
+}
+
+func (s *stage) startAgain() {
 	if err := s.startProgram(); err != nil {
 		s.remark("%v", err)
 	}
@@ -67,11 +67,7 @@ func (s *stage) supervise(p process) {
 // killAndStartAgain is what happens at a write: SIGKILL, and a new process.
 func (s *stage) killAndStartAgain() {
 	s.killPrograms()
-	s.playing.Go(func() {
-		if err := s.startProgram(); err != nil {
-			s.remark("%v", err)
-		}
-	})
+	s.playing.Go(s.startAgain)
 }
 
 // killPrograms ends all processes with SIGKILL.
@@ -98,9 +94,7 @@ func (s *stage) freeLeases() {
 
 // stopPrograms ends all processes with SIGTERM, for good.
 func (s *stage) stopPrograms() {
-	s.mu.Lock()
-	s.ending = true
-	s.mu.Unlock()
+	s.ending.Store(true)
 	s.endPrograms()
 }
 
@@ -120,43 +114,33 @@ func (s *stage) endPrograms() {
 }
 
 // ready waits for a request of the program that was started last.
-func (s *stage) ready() error {
+func (s *stage) ready() {
 	bound, known := patience, s.judge.heard.Load()
 	if !known {
 		bound = firstPatience
 	}
-	for end := s.canary.now() + bound; s.canary.now() < end; {
+	if s.await(bound, func() bool {
 		running := s.running()
-		if len(running) > 0 && s.heardSince(running[len(running)-1].began()) {
-			s.judge.heard.Store(true)
-			return nil
+		heard := len(running) > 0 && s.heardSince(running[len(running)-1].began())
+		if !heard && !known && len(running) > 0 && running[0].Ended() != "" {
+			check(fmt.Errorf("the command ended before it sent a request: %s. It printed at last:\n%s", running[0].Ended(), running[0].words(20)))
 		}
-		if s.exitsTooOften() {
-			return errShort
-		}
-		if ended := running; !known && len(ended) > 0 && ended[0].Ended() != "" {
-			return fmt.Errorf("the command ended before it sent a request: %s. It printed at last:\n%s", ended[0].Ended(), ended[0].words(20))
-		}
-		if err := s.pause(20 * time.Millisecond); err != nil {
-			return err
-		}
+		return heard
+	}) {
+		s.judge.heard.Store(true)
+		return
 	}
-	if known {
-		s.find(found(P1, absent, time.Now(), "The program was started again, and for %s no request came.", bound))
-		return errShort
+	switch {
+	case known:
+		s.fail(found(P1, absent, time.Now(), "The program was started again, and for %s no request came.", bound))
+	case s.judge.contract != nil:
+		check(fmt.Errorf("run has sent no request within %s with the config that it was given", bound))
 	}
-	if s.judge.contract != nil {
-		return fmt.Errorf("run has sent no request within %s with the config that it was given", bound)
-	}
-	return fmt.Errorf("no request came through the proxy within %s. The program must use the kubeconfig that $KUBECONFIG names; if it wants a flag, write {kubeconfig} in the command, as in --kubeconfig {kubeconfig}. It printed at last:\n%s", bound, s.lastWords(20))
-}
-
-// lastWords is what the programs have printed at last.
-func (s *stage) lastWords(lines int) (text string) {
+	printed := ""
 	for _, p := range s.running() {
-		text += p.words(lines)
+		printed += p.words(20)
 	}
-	return text
+	check(fmt.Errorf("no request came through the proxy within %s. The program must use the kubeconfig that $KUBECONFIG names; if it wants a flag, write {kubeconfig} in the command, as in --kubeconfig {kubeconfig}. It printed at last:\n%s", bound, printed))
 }
 
 func (s *stage) running() []process {
@@ -170,16 +154,4 @@ func (s *stage) remove(p process) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.programs = slices.DeleteFunc(s.programs, func(other process) bool { return other == p })
-}
-
-func (s *stage) isEnding() bool {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.ending
-}
-
-func (s *stage) exitsTooOften() bool {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.exits >= mostExits
 }

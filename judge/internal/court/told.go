@@ -20,6 +20,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/yaml"
 	"k8s.io/client-go/discovery"
 	"k8s.io/client-go/dynamic"
 	"k8s.io/client-go/tools/clientcmd"
@@ -107,17 +108,25 @@ func (t *told) meet(kube discovery.ServerResourcesInterface) error {
 	return err
 }
 
-// hear notes what a request of the program says about it, before it is passed on.
+// hear notes what a request of the program says about it, before it is passed on: which objects it creates or applies, as it
+// sends them, and which it deletes and leaves what they have made (propagationPolicy: Orphan), be it said in JSON or in protobuf.
 func (t *told) hear(r *http.Request) {
 	target := testkit.TargetOf(r.URL.Path)
 	r.Header.Set("User-Agent", agent)
-	if creates := r.Method == http.MethodPost || r.Header.Get("Content-Type") == string(types.ApplyYAMLPatchType); creates && target.Subresource == "" {
-		t.send(r)
-	} else if r.Method == http.MethodDelete {
-		t.delete(r)
+	creates := (r.Method == http.MethodPost || r.Header.Get("Content-Type") == string(types.ApplyYAMLPatchType)) && target.Subresource == ""
+	var body []byte
+	if creates || r.Method == http.MethodDelete {
+		body = readBody(r)
 	}
 	t.mu.Lock()
 	defer t.mu.Unlock()
+	var sent object
+	if creates && yaml.Unmarshal(body, &sent) == nil { // If not, the API server says what is wrong with it.
+		t.sent[target.Resource], t.sent[target.Resource+" "+(&unstructured.Unstructured{Object: sent}).GetName()] = sent, sent
+	}
+	if orphan := metav1.DeletePropagationOrphan; r.Method == http.MethodDelete {
+		t.orphans[r.URL.Path] = bytes.Contains(body, []byte(orphan)) || r.URL.Query().Get("propagationPolicy") == string(orphan)
+	}
 	if manager := r.URL.Query().Get("fieldManager"); manager != "" {
 		t.managers[manager] = true
 	}
@@ -162,23 +171,20 @@ func (t *told) isKept(manager string) bool {
 }
 
 // openStory writes a kubeconfig for kubectl that leads past the proxy, into the namespace of the stage.
-func (s *stage) openStory(dir string) error {
+func (s *stage) openStory(dir string) {
 	s.history = newHistory()
 	s.history.stop = func() {}
-	config, err := clientcmd.LoadFromFile(s.plane.Kubeconfig)
-	if err != nil {
-		return err
-	}
+	config := must(clientcmd.LoadFromFile(s.plane.Kubeconfig))
 	for _, c := range config.Contexts {
 		c.Namespace = s.namespace
 	}
 	s.part = &part{kubeconfig: filepath.Join(dir, "kubectl"), step: -1, words: map[string]string{}}
-	return clientcmd.WriteToFile(*config, s.part.kubeconfig)
+	check(clientcmd.WriteToFile(*config, s.part.kubeconfig))
 }
 
 // plays plays a step of the story.
 func plays(i int) step {
-	return func(s *stage) error {
+	return func(s *stage) {
 		t := s.judge.told
 		s.part.step, s.part.began = i, time.Now()
 		ctx, cancel := context.WithTimeoutCause(s.ctx, time.Minute, errors.New("it has not ended after a minute; kubectl delete waits for finalizers, unless it has --wait=false"))
@@ -188,9 +194,8 @@ func plays(i int) step {
 		c.Env = append(os.Environ(), "KUBECONFIG="+s.part.kubeconfig, "KUBECACHEDIR="+filepath.Join(s.judge.dir, "cache"),
 			"PATH="+filepath.Join(s.plane.Home, "bin")+string(filepath.ListSeparator)+os.Getenv("PATH"))
 		if output, err := c.CombinedOutput(); err != nil {
-			return notJudged(fmt.Sprintf("%s: %v\n%s", s.lastStep(), cmp.Or(context.Cause(ctx), err), bytes.TrimSpace(output)))
+			check(notJudged(fmt.Sprintf("%s: %v\n%s", s.lastStep(), cmp.Or(context.Cause(ctx), err), bytes.TrimSpace(output))))
 		}
-		return nil
 	}
 }
 
@@ -219,19 +224,15 @@ func (t *told) isMade(o *stored) bool {
 
 // look returns what is stored of the resources that the program has asked for, without what only others than it
 // and the user have written. Where the program had nothing to write, what it writes without a fault is there all the same.
-func (s *stage) look() (_ story.Snapshot, objects []*stored, err error) {
+func (s *stage) look() (_ story.Snapshot, objects []*stored) {
 	t := s.judge.told
 	now, usual := story.Snapshot{}, story.Snapshot{}
 	if i := s.part.step; i >= 0 && i < len(t.ends) {
 		usual = t.ends[i].stored
 	}
 	for _, resource := range t.resources() {
-		list, err := s.client(resource).List(s.ctx, metav1.ListOptions{})
-		if err != nil {
-			return nil, nil, err
-		}
-		for i := range list.Items {
-			o := &stored{&list.Items[i], resource, resource.Resource + " " + list.Items[i].GetName()}
+		for _, item := range must(s.client(resource).List(s.ctx, metav1.ListOptions{})).Items {
+			o := &stored{&item, resource, resource.Resource + " " + item.GetName()}
 			if story.Made(o.Unstructured, t.isKept) {
 				objects = append(objects, o)
 				s.part.words[string(o.GetUID())] = "UID-OF-" + o.GetName()
@@ -252,7 +253,7 @@ func (s *stage) look() (_ story.Snapshot, objects []*stored, err error) {
 		}
 		now.Add(o.name, o.Unstructured, t.isKept)
 	}
-	return now.Renamed(strings.NewReplacer(words...)), objects, nil
+	return now.Renamed(strings.NewReplacer(words...)), objects
 }
 
 // generatedFrom is a name for an object that has another one each time: what it begins with.
@@ -271,40 +272,22 @@ func (s *stage) client(resource schema.GroupVersionResource) dynamic.ResourceInt
 	return s.dynamic.Resource(resource).Namespace(s.namespace)
 }
 
-// looks looks again and again until it sees enough, and reports whether that was before the time was over.
-func (s *stage) looks(bound time.Duration, enough func(now story.Snapshot, objects []*stored) bool) (bool, error) {
-	var failed error
-	is, err := s.await(bound, func() bool {
-		now, objects, err := s.look()
-		failed = err
-		return err != nil || s.exitsTooOften() || enough(now, objects)
-	})
-	if err == nil && failed == nil && s.exitsTooOften() {
-		err = errShort
-	}
-	return is, cmp.Or(err, failed)
-}
-
 // keeps waits until all is stored as after the step that was played last, without a fault: P1, P4, P6.
-func keeps(s *stage) error { return s.keepsWithin(s.bound) }
+func keeps(s *stage) { s.keepsWithin(s.bound) }
 
 // keepsWithin is keeps with a bound of its own.
-func (s *stage) keepsWithin(bound time.Duration) error {
+func (s *stage) keepsWithin(bound time.Duration) {
 	t := s.judge.told
 	var all []story.Difference
-	is, err := s.looks(bound, func(now story.Snapshot, _ []*stored) bool {
+	s.within(bound, func() bool {
+		now, _ := s.look()
 		all = now.Against(t.ends[s.part.step].stored, func(name string) bool { return t.masked[name] || t.Allows(s.scenario.name+" "+name) })
 		return len(all) == 0
-	})
-	if is || err != nil {
-		return err
-	}
-	s.tell(bound, all)
-	return errShort
+	}, func() finding { return s.differs(bound, all) })
 }
 
-// tell finds that what is stored is not what it is without a fault.
-func (s *stage) tell(bound time.Duration, all []story.Difference) {
+// differs says that what is stored is not what it is without a fault.
+func (s *stage) differs(bound time.Duration, all []story.Difference) finding {
 	p, l := P6, different
 	for _, d := range all {
 		if d.IsObject() && d.Was == "" {
@@ -319,7 +302,7 @@ func (s *stage) tell(bound time.Duration, all []story.Difference) {
 	}
 	f := found(p, l, time.Now(), "%s after %s:\n%s", bound, s.lastStep(), strings.Join(lines[:min(len(lines), mostLines)], "\n"))
 	f.allow = allow
-	s.find(f)
+	return f
 }
 
 // mostLines is how many lines of one sort a finding has.
@@ -343,17 +326,4 @@ func (t *told) word(sc *scenario, f *finding) bool {
 	f.text += fmt.Sprintf("\nSee it again: %s. If it is meant so, add to %s:\nallow:\n- %s",
 		again, filepath.Base(t.File), strings.Join(f.allow[:min(len(f.allow), mostLines)], "\n- "))
 	return true
-}
-
-// quiet waits until nothing that is compared has changed, and the program has tried no write, for some time. It
-// reports whether that came before patience was over.
-func (s *stage) quiet(d, patience time.Duration) (bool, error) {
-	var last story.Snapshot
-	tried, since := -1, s.canary.now()
-	return s.looks(patience, func(now story.Snapshot, _ []*stored) bool {
-		if n := len(s.tries(s.begin)); n != tried || !maps.Equal(now, last) {
-			tried, last, since = n, now, s.canary.now()
-		}
-		return s.canary.now() > since+d
-	})
 }

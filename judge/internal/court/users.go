@@ -1,7 +1,6 @@
 package court
 
 import (
-	"cmp"
 	"encoding/json"
 	"time"
 
@@ -25,7 +24,7 @@ func createFoo(name, deployment string, replicas int64) step {
 
 // makeFoo creates a Foo with any spec, or none.
 func makeFoo(name string, spec any, finalizers ...string) step {
-	return func(s *stage) error {
+	return func(s *stage) {
 		f := &unstructured.Unstructured{Object: object{"apiVersion": v1alpha1.SchemeGroupVersion.String(), "kind": "Foo"}}
 		f.SetName(name)
 		f.SetFinalizers(finalizers)
@@ -35,18 +34,17 @@ func makeFoo(name string, spec any, finalizers ...string) step {
 		if s.lax {
 			path := "/apis/" + v1alpha1.SchemeGroupVersion.String() + "/namespaces/" + s.namespace + "/foos/" + name
 			s.api.Add(path, f)
-			return s.history.wrote(s.api.Get(path), nil)
+			s.history.wrote(s.api.Get(path))
+			return
 		}
-		created, err := s.foos(s.namespace).Create(s.ctx, f, metav1.CreateOptions{})
-		return s.history.wrote(created, err)
+		s.history.wrote(must(s.foos(s.namespace).Create(s.ctx, f, metav1.CreateOptions{})))
 	}
 }
 
 // patchFoo changes a Foo.
 func patchFoo(name string, patch object) step {
-	return func(s *stage) error {
-		patched, err := s.foos(s.namespace).Patch(s.ctx, name, mergePatch, encoded(patch), metav1.PatchOptions{})
-		return s.history.wrote(patched, err)
+	return func(s *stage) {
+		s.history.wrote(must(s.foos(s.namespace).Patch(s.ctx, name, mergePatch, encoded(patch), metav1.PatchOptions{})))
 	}
 }
 
@@ -55,80 +53,68 @@ func changeFoo(name string, spec object) step { return patchFoo(name, object{"sp
 
 // deleteFoo deletes a Foo.
 func deleteFoo(name string, how metav1.DeletionPropagation) step {
-	return func(s *stage) error {
-		f, err := s.foos(s.namespace).Get(s.ctx, name, metav1.GetOptions{})
-		if err != nil {
-			return err
-		}
-		s.history.willRemove(f.GetUID())
-		return s.foos(s.namespace).Delete(s.ctx, name, metav1.DeleteOptions{PropagationPolicy: &how})
+	return func(s *stage) {
+		s.history.willRemove(must(s.foos(s.namespace).Get(s.ctx, name, metav1.GetOptions{})).GetUID())
+		check(s.foos(s.namespace).Delete(s.ctx, name, metav1.DeleteOptions{PropagationPolicy: &how}))
 	}
 }
 
 // patchDeployment changes a Deployment, as a person does who has the right.
 func patchDeployment(name string, patch object) step {
-	return func(s *stage) error {
-		patched, err := s.kube.AppsV1().Deployments(s.namespace).Patch(s.ctx, name, types.StrategicMergePatchType, encoded(patch), metav1.PatchOptions{})
-		return s.history.wrote(patched, err)
+	return func(s *stage) {
+		s.history.wrote(must(s.kube.AppsV1().Deployments(s.namespace).Patch(s.ctx, name, types.StrategicMergePatchType, encoded(patch), metav1.PatchOptions{})))
 	}
 }
 
 // changeImage gives the first container of a Deployment another image.
 func changeImage(name string) step {
-	return func(s *stage) error {
-		d, err := s.kube.AppsV1().Deployments(s.namespace).Get(s.ctx, name, metav1.GetOptions{})
-		if err != nil {
-			return err
-		}
+	return func(s *stage) {
+		d := must(s.kube.AppsV1().Deployments(s.namespace).Get(s.ctx, name, metav1.GetOptions{}))
 		container := object{"name": d.Spec.Template.Spec.Containers[0].Name, "image": "example.com/another/image:1"}
-		return patchDeployment(name, object{"spec": object{"template": object{"spec": object{"containers": []object{container}}}}})(s)
+		patchDeployment(name, object{"spec": object{"template": object{"spec": object{"containers": []object{container}}}}})(s)
 	}
 }
 
 // createFooAgain creates a Foo that was just deleted. If a finalizer of the program holds the
 // old one, that one stays.
 func createFooAgain(name, deployment string, replicas int64) step {
-	return func(s *stage) error {
-		var created error
-		done, err := s.await(5*time.Second, func() bool {
-			created = createFoo(name, deployment, replicas)(s)
-			return !apierrors.IsAlreadyExists(created)
-		})
-		if err != nil || done {
-			return cmp.Or(err, created)
+	return func(s *stage) {
+		var refused error
+		if s.await(5*time.Second, func() bool {
+			refused = try(func() { createFoo(name, deployment, replicas)(s) })
+			return !apierrors.IsAlreadyExists(refused)
+		}) {
+			check(refused)
+		} else {
+			s.remark("Foo %s was not created again: a finalizer holds the old one", name)
 		}
-		s.remark("Foo %s was not created again: a finalizer holds the old one", name)
-		return nil
 	}
 }
 
 // deleteDeployment deletes a Deployment, if it is there.
 func deleteDeployment(name string) step {
-	return func(s *stage) error {
+	return func(s *stage) {
 		deployments := s.kube.AppsV1().Deployments(s.namespace)
 		d, err := deployments.Get(s.ctx, name, metav1.GetOptions{})
-		if err != nil {
-			return ignoreNotFound(err)
+		if apierrors.IsNotFound(err) {
+			return
 		}
+		check(err)
 		s.history.willRemove(d.UID)
-		return deployments.Delete(s.ctx, name, metav1.DeleteOptions{Preconditions: metav1.NewUIDPreconditions(string(d.UID)), PropagationPolicy: new(metav1.DeletePropagationBackground)})
+		check(deployments.Delete(s.ctx, name, metav1.DeleteOptions{Preconditions: metav1.NewUIDPreconditions(string(d.UID)), PropagationPolicy: new(metav1.DeletePropagationBackground)}))
 	}
 }
 
 // foreignDeployment creates a Deployment that is not the program's, and if owned, one that
 // a ConfigMap controls.
 func foreignDeployment(name string, owned bool) step {
-	return func(s *stage) error {
+	return func(s *stage) {
 		d := theirDeployment(name)
 		if owned {
-			owner, err := s.kube.CoreV1().ConfigMaps(s.namespace).Create(s.ctx, &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: name}}, metav1.CreateOptions{})
-			if err != nil {
-				return err
-			}
+			owner := must(s.kube.CoreV1().ConfigMaps(s.namespace).Create(s.ctx, &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: name}}, metav1.CreateOptions{}))
 			d.OwnerReferences = []metav1.OwnerReference{*metav1.NewControllerRef(owner, corev1.SchemeGroupVersion.WithKind("ConfigMap"))}
 		}
-		created, err := s.kube.AppsV1().Deployments(s.namespace).Create(s.ctx, d, metav1.CreateOptions{})
-		return s.history.wrote(created, err)
+		s.history.wrote(must(s.kube.AppsV1().Deployments(s.namespace).Create(s.ctx, d, metav1.CreateOptions{})))
 	}
 }
 
@@ -143,13 +129,7 @@ func theirDeployment(name string) *appsv1.Deployment {
 	}
 }
 
-func encoded(patch any) []byte {
-	data, err := json.Marshal(patch)
-	if err != nil {
-		panic(err) // maps of words and numbers
-	}
-	return data
-}
+func encoded(patch any) []byte { return must(json.Marshal(patch)) }
 
 func ignoreNotFound(err error) error {
 	if apierrors.IsNotFound(err) {
