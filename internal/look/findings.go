@@ -76,10 +76,10 @@ func (f *findings) learn(w *write) {
 			f.own[name] = f.own[name] || !slices.Contains(w.before.Finalizers, name)
 		}
 	}
-	if w.Namespace != "" {
-		f.written[w.Namespace] = true
+	if w.Target.Namespace != "" {
+		f.written[w.Target.Namespace] = true
 	}
-	if w.method == http.MethodPost && len(w.now.OwnerReferences) == 0 && w.cause != nil && w.cause.object.UID != w.now.UID {
+	if w.Method == http.MethodPost && len(w.now.OwnerReferences) == 0 && w.cause != nil && w.cause.object.UID != w.now.UID {
 		f.unowned = append(f.unowned, [2]*object{w.now, w.cause.object})
 	}
 }
@@ -87,7 +87,7 @@ func (f *findings) learn(w *write) {
 // hear looks at an event that the program was told of.
 func (f *findings) hear(n note, h happening) {
 	o := h.object
-	if n.Namespace == "" && o.Namespace != "" {
+	if n.Target.Namespace == "" && o.Namespace != "" {
 		f.heard[[2]string{o.Kind, o.Namespace}] = true
 	}
 	delete(f.held, o.UID)
@@ -116,13 +116,13 @@ func (r *reading) told(key string) {
 
 // reading returns what a request is part of. One for a single object is part of none.
 func (f *findings) reading(n note) *reading {
-	if !n.list && !n.watch {
+	if !n.isMany() {
 		return &reading{}
 	}
-	selector := n.query.Get("labelSelector") + " " + n.query.Get("fieldSelector")
-	key := n.path + " " + selector
+	selector := n.Query.Get("labelSelector") + " " + n.Query.Get("fieldSelector")
+	key := n.Path + " " + selector
 	if f.readings[key] == nil {
-		f.readings[key] = &reading{resource: n.resource, namespace: n.Namespace, selects: selector != " ", has: map[string]int{}}
+		f.readings[key] = &reading{resource: n.resource, namespace: n.Target.Namespace, selects: selector != " ", has: map[string]int{}}
 	}
 	return f.readings[key]
 }
@@ -130,7 +130,7 @@ func (f *findings) reading(n note) *reading {
 // isWatched reports whether a watch of everything that a request is about is open.
 func (f *findings) isWatched(n note) bool {
 	for _, r := range f.readings {
-		if r.open > 0 && !r.selects && r.resource == n.resource && (r.namespace == "" || r.namespace == n.Namespace) {
+		if r.open > 0 && !r.selects && r.resource == n.resource && (r.namespace == "" || r.namespace == n.Target.Namespace) {
 			return true
 		}
 	}
@@ -150,11 +150,11 @@ func (f *findings) paced(n note) (time.Duration, bool) {
 	if n.What != trace.Answered && n.What != trace.Listed {
 		return 0, false
 	}
-	last := f.paces[n.Group]
-	now := pace{began: n.began, ended: n.Time, gap: n.began.Sub(last.began)}
-	idle := n.began.Sub(last.ended)
+	last := f.paces[n.Target.Group]
+	now := pace{began: n.At, ended: n.Time, gap: n.At.Sub(last.began)}
+	idle := n.At.Sub(last.ended)
 	now.row = row(now.gap >= 20*time.Millisecond && now.gap <= time.Second && idle >= now.gap/2 && (now.gap-last.gap).Abs() <= now.gap/6, last.row)
-	f.paces[n.Group] = now
+	f.paces[n.Target.Group] = now
 	return now.gap, now.row > 0 && now.row%mostPaced == 0
 }
 

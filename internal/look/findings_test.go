@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"io"
 	"maps"
 	"net/http"
 	"net/http/httptest"
@@ -12,82 +13,81 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"k8s.io/client-go/rest/fake"
 
 	"example.com/byhand/internal/observer"
-	"example.com/byhand/internal/trace"
 )
 
-// script is what passes a Glass, at times of its own.
+// script is what passes a Glass, in the time of a bubble of package synctest, which begins anew for it.
 type script struct {
 	*Glass
 	t       *testing.T
+	began   time.Time
 	printed bytes.Buffer
+	answer  *bytes.Buffer // the last one
 }
 
-func newScript(t *testing.T, o Options) *script {
+// play lets a script pass, and ends the Glass.
+func play(t *testing.T, o Options, pass func(s *script)) *script {
 	t.Helper()
-	s := &script{t: t}
-	var err error
-	if s.Glass, err = newGlass(o); err != nil {
-		t.Fatal(err)
-	}
-	s.Print(observer.Flag{}, &s.printed)
+	s := &script{}
+	synctest.Test(t, func(t *testing.T) {
+		var err error
+		s.t = t
+		if s.Glass, err = newGlass(o); err != nil {
+			t.Fatal(err)
+		}
+		s.Print(observer.Flag{}, &s.printed)
+		s.began = time.Now()
+		pass(s)
+		s.finish()
+	})
 	return s
 }
 
-// story is what was printed until the end, without the times.
+// story is what was printed, without the times.
 func (s *script) story() string {
 	return regexp.MustCompile(`(?m)^[\d:.]+  `).ReplaceAllString(s.printed.String(), "")
 }
 
-var began = time.Now().Add(-time.Hour)
-
-func at(ms int) time.Time { return began.Add(time.Duration(ms) * time.Millisecond) }
-
-// open begins an exchange.
-func (s *script) open(ms int, method, address string) *exchange {
-	s.t.Helper()
-	x := s.newExchange(httptest.NewRequest(method, address, nil))
-	x.began = at(ms)
-	return x
+// wait waits until so many milliseconds after the begin.
+func (s *script) wait(ms int) {
+	time.Sleep(time.Until(s.began.Add(time.Duration(ms) * time.Millisecond)))
 }
 
-// tells tells what happened to it.
-func (s *script) tells(ms int, x *exchange, what string, code int, body string) {
-	s.Record(&trace.Step{What: what}, 0, func(step *trace.Step) {
-		step.Time = at(ms)
-		s.tell(note{x, step, code, []byte(body)})
-	})
-}
-
-// sends sends a request, which is answered after a millisecond.
-func (s *script) sends(ms int, method, address, body string, code int, answer string) {
-	s.t.Helper()
-	x := s.open(ms, method, address)
-	x.sent = []byte(body)
-	what := trace.Answered
-	switch {
-	case x.list && code == http.StatusOK:
-		what = trace.Listed
-	case x.list:
-		what = trace.Refused
-	case x.isWrite():
-		s.world.wrote(x, decode([]byte(answer)))
+// sends sends a request. A write is answered after more than a millisecond.
+func (s *script) sends(ms int, method, address, body string, code int, answer string) (passed io.ReadCloser) {
+	s.wait(ms)
+	s.answer = bytes.NewBufferString(answer)
+	s.next = fake.CreateHTTPClient(func(r *http.Request) (*http.Response, error) {
+		if r.Method != http.MethodGet {
+			time.Sleep(1500 * time.Microsecond)
+		}
+		return &http.Response{StatusCode: code, Body: io.NopCloser(s.answer)}, nil
+	}).Transport
+	response, err := s.RoundTrip(httptest.NewRequest(method, address, strings.NewReader(body)))
+	if err != nil {
+		s.t.Fatal(err)
 	}
-	s.tells(ms+1, x, what, code, answer)
+	return response.Body
 }
 
-// watches opens a watch, and returns what tells an event of it.
-func (s *script) watches(ms int, address string) (event func(ms int, what, object string), x *exchange) {
-	s.t.Helper()
-	x = s.open(ms, http.MethodGet, address)
-	s.tells(ms, x, trace.Opened, http.StatusOK, "")
+// watches opens a watch, and returns what tells an event of it, and what ends it.
+func (s *script) watches(ms int, address string) (event func(ms int, what, object string), end func(ms int)) {
+	passed := s.sends(ms, http.MethodGet, address, "", http.StatusOK, "")
+	told := s.answer
 	return func(ms int, what, object string) {
-		s.tells(ms, x, trace.Received, http.StatusOK, fmt.Sprintf(`{"type":%q,"object":%s}`, what, object))
-	}, x
+			s.wait(ms)
+			fmt.Fprintf(told, `{"type":%q,"object":%s}`+"\n", what, object)
+			_, _ = io.Copy(io.Discard, passed)
+		}, func(ms int) {
+			s.wait(ms)
+			_ = passed.Close()
+		}
 }
 
 // widget is an object in a version, with more fields.
@@ -108,7 +108,7 @@ const (
 // Each finding comes of what it is about, alone, and of nothing else.
 func TestFindings(t *testing.T) {
 	for name, test := range map[string]struct {
-		play func(s *script)
+		pass func(s *script)
 		want map[string]int
 	}{
 		"a time stamp": {func(s *script) {
@@ -155,29 +155,29 @@ func TestFindings(t *testing.T) {
 		"a list for nothing": {func(s *script) {
 			for i := range 2 {
 				s.sends(10_000*i, "GET", all, "", 200, `{"kind":"WidgetList","items":[]}`)
-				_, x := s.watches(10_000*i+1, all+"?watch=1")
-				s.tells(10_000*i+9_000, x, trace.Ended, 200, "")
+				_, end := s.watches(10_000*i+1, all+"?watch=1")
+				end(10_000*i + 9_000)
 			}
 		}, map[string]int{"relist": 1}},
 		"a stream of a list for nothing": {func(s *script) {
 			for i := range 2 {
-				_, x := s.watches(10_000*i, all+"?watch=1&sendInitialEvents=true")
-				s.tells(10_000*i+9_000, x, trace.Ended, 200, "")
+				_, end := s.watches(10_000*i, all+"?watch=1&sendInitialEvents=true")
+				end(10_000*i + 9_000)
 			}
 		}, map[string]int{"relist": 1}},
 		"a list after a 410, and by a program that began anew": {func(s *script) {
 			for _, ms := range []int{0, 10_000, 30_000} {
-				event, x := s.watches(ms, all+"?watch=1&sendInitialEvents=true")
+				event, end := s.watches(ms, all+"?watch=1&sendInitialEvents=true")
 				if ms == 0 {
 					event(9_000, "ERROR", `{"kind":"Status","code":410,"message":"too old"}`)
 				}
-				s.tells(ms+9_000, x, trace.Ended, 200, "")
+				end(ms + 9_000)
 			}
 		}, map[string]int{}},
 		"short watches": {func(s *script) {
 			for i := range 3 {
-				_, x := s.watches(1000*i, all+"?watch=1&resourceVersion=1")
-				s.tells(1000*i+200, x, trace.Ended, 200, "")
+				_, end := s.watches(1000*i, all+"?watch=1&resourceVersion=1")
+				end(1000*i + 200)
 			}
 		}, map[string]int{"short-watch": 2}},
 		"a list and a GET of what it watches": {func(s *script) {
@@ -214,13 +214,11 @@ func TestFindings(t *testing.T) {
 			event(1, "ADDED", widget(1, ""))
 			mine := `,"finalizers":["example.com/mine"]`
 			s.sends(2, "PUT", one, widget(1, ""), 200, thing("w", "default", 2, "", mine))
-			event(1000, "MODIFIED", thing("w", "default", 3, "", mine+`,"deletionTimestamp":"2026-01-01T00:00:00Z"`))
+			event(1000, "MODIFIED", thing("w", "default", 3, "", mine+`,"deletionTimestamp":"1999-01-01T00:00:00Z"`))
 		}, map[string]int{"finalizer-left": 1}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			s := newScript(t, Options{})
-			test.play(s)
-			s.finish()
+			s := play(t, Options{}, test.pass)
 			if test.want["fight"] > 0 && !strings.Contains(s.story(), "(because Widget default/w was changed, 5ms before), 3 times in a row; undone by scaler") {
 				t.Errorf("nobody says who the other one is:\n%s", s.story())
 			}
@@ -239,9 +237,7 @@ func TestFindings(t *testing.T) {
 			if diff := cmp.Diff(test.want, found); diff != "" {
 				t.Errorf("findings (-want +got):\n%s\n%s", diff, s.story())
 			}
-			allowed := newScript(t, Options{Allowed: slices.Collect(maps.Keys(test.want))})
-			test.play(allowed)
-			if allowed.finish(); len(allowed.Findings()) > 0 {
+			if allowed := play(t, Options{Allowed: slices.Collect(maps.Keys(test.want))}, test.pass); len(allowed.Findings()) > 0 {
 				t.Errorf("what is allowed is found: %v", allowed.Findings())
 			}
 		})

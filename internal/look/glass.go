@@ -15,9 +15,10 @@ import (
 	"sync/atomic"
 	"time"
 
-	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/client-go/discovery"
 	"k8s.io/client-go/rest"
+	"k8s.io/client-go/restmapper"
 	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
 	"k8s.io/client-go/util/cert"
 
@@ -54,7 +55,7 @@ type Glass struct {
 	requests   atomic.Int64
 	unreadable sync.Map // what was said to be
 	server     rest.Interface
-	kinds      map[string]string // by resource
+	kinds      meta.RESTMapper
 	world      *world
 	findings   *findings
 
@@ -69,7 +70,7 @@ const toldAfter = 250 * time.Millisecond
 
 // newGlass returns one that listens nowhere.
 func newGlass(o Options) (g *Glass, err error) {
-	g = &Glass{token: rand.Text(), world: newWorld(), Observer: observer.New(observer.Options{All: true, After: toldAfter})}
+	g = &Glass{token: rand.Text(), world: newWorld(), kinds: restmapper.NewDiscoveryRESTMapper(nil), Observer: observer.New(observer.Options{All: true, After: toldAfter})}
 	if g.findings, err = newFindings(g.world, o.Allowed); err != nil {
 		return nil, err
 	}
@@ -91,7 +92,8 @@ func New(ctx context.Context, config *rest.Config, o Options) (*Glass, error) {
 	if _, err := connect.Check(ctx, client, config.Host); err != nil {
 		return nil, err
 	}
-	g.server, g.kinds = client.RESTClient(), kindsOf(client)
+	groups, _ := restmapper.GetAPIGroupResources(client) // as far as they are known
+	g.server, g.kinds = client.RESTClient(), restmapper.NewDiscoveryRESTMapper(groups)
 	g.base = strings.TrimSuffix(g.server.Get().URL().Path, "/")
 	config = rest.CopyConfig(config)
 	config.NextProtos = []string{"http/1.1"} // An upgrade, such as exec, needs it.
@@ -129,19 +131,6 @@ func (g *Glass) listen(address string) error {
 	g.stop = cancel
 	g.running.Go(func() { _ = server.Run(ctx) })
 	return nil
-}
-
-// kindsOf asks for the kinds that the API server has, by their resources.
-func kindsOf(client discovery.DiscoveryInterface) map[string]string {
-	kinds := map[string]string{}
-	_, lists, _ := client.ServerGroupsAndResources() // as far as they are known
-	for _, list := range lists {
-		version, _ := schema.ParseGroupVersion(list.GroupVersion)
-		for _, r := range list.APIResources {
-			kinds[version.WithResource(r.Name).GroupResource().String()] = r.Kind
-		}
-	}
-	return kinds
 }
 
 // ServeHTTP passes a request on that brings the token.

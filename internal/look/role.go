@@ -53,10 +53,10 @@ func readRole(file string) (given []right, err error) {
 
 // use notes what a request needed; response is nil if there is none.
 func (g *Glass) use(x *exchange, response *http.Response) {
-	if x.Resource == "" {
+	if x.resource == "" {
 		return
 	}
-	needed := []string{x.verb()}
+	needed := []string{x.Verb()}
 	if response != nil && response.StatusCode == http.StatusCreated { // by a PUT or a PATCH, too
 		needed = append(needed, "create")
 	}
@@ -64,7 +64,7 @@ func (g *Glass) use(x *exchange, response *http.Response) {
 	defer g.mu.Unlock()
 	for _, verb := range needed {
 		g.unused = slices.DeleteFunc(g.unused, func(given right) bool {
-			return given.covers(right{verb, x.Group, path.Join(x.Resource, x.Subresource)})
+			return given.covers(right{verb, x.Target.Group, path.Join(x.Target.Resource, x.Target.Subresource)})
 		})
 	}
 }

@@ -1,8 +1,6 @@
 package look
 
 import (
-	"net/http"
-	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"testing"
@@ -27,16 +25,15 @@ rules:
 `), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	s := newScript(t, Options{Role: file})
 	const all = "/apis/apps/v1/namespaces/a/deployments"
-	for _, request := range [][2]string{{"GET", all}, {"GET", all + "?watch=1"}, {"PATCH", all + "/a"}, {"PUT", all + "/a/status"}, {"DELETE", "/api/v1/pods"}, {"POST", "/api/v1/namespaces/a/events"}} {
-		code := http.StatusOK
-		if request[0] == "PATCH" {
-			code = http.StatusCreated
-		}
-		s.use(s.newExchange(httptest.NewRequest(request[0], request[1], nil)), &http.Response{StatusCode: code})
-	}
-	s.finish()
+	s := play(t, Options{Role: file}, func(s *script) {
+		s.sends(0, "GET", all, "", 200, "")
+		s.sends(1, "GET", all+"?watch=1", "", 200, "")
+		s.sends(2, "PATCH", all+"/a", "", 201, "")
+		s.sends(4, "PUT", all+"/a/status", "", 200, "")
+		s.sends(6, "DELETE", "/api/v1/pods", "", 200, "")
+		s.sends(8, "POST", "/api/v1/namespaces/a/events", "", 201, "")
+	})
 	want := []string{"get deployments in the API group apps", "update deployments in the API group apps", "delete deployments in the API group apps", `* secrets in the API group ""`}
 	if found := s.Findings(); len(found) != 1 || found[0].Name != "unused-right" || !cmp.Equal(found[0].Requests, want) {
 		t.Errorf("found %v, want the unused rights %q", found, want)

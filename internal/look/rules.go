@@ -68,7 +68,7 @@ func (g *Glass) judgeWrite(w *write) {
 	// A single one may come of an event that came before the last one was sent, while that waited.
 	isUncaused := w.uncaused && w.last.uncaused && w.last.failed == ""
 	isHasty := w.failed == "409 Conflict" && isOlder(w.from, f.world.made.of(w.resource+" "+w.now.key()))
-	g.found("no-op-write", w.noOp && w.method != http.MethodDelete, "%s", w.Text)
+	g.found("no-op-write", w.noOp && w.Method != http.MethodDelete, "%s", w.Text)
 	g.found("write-without-cause", isUncaused && isDone && !w.noOp && w.changed != "", "%s, %s after the last one", w.Text, ago(w.pause))
 	g.found("loop", w.echoes > inRow, "%s, %d times in a row", w.Text, w.echoes)
 	g.found("fight", w.undone >= inRow, "%s, %d times in a row; undone by %s", w.Text, w.undone+1, by)
@@ -84,22 +84,22 @@ func (g *Glass) judgeRead(n note, event watch.EventType, body map[string]any) {
 	f := g.findings
 	r, isWatched := f.reading(n), f.isWatched(n)
 	r.expired = r.expired || event == watch.Error || n.code == http.StatusGone
-	took := n.Time.Sub(n.began)
+	took := n.Time.Sub(n.At)
 	if n.What == trace.Ended {
 		r.open, r.ended = r.open-1, n.Time
 		r.short = row(took <= shortWatch && !r.expired, r.short)
 	}
-	isWhole := n.What == trace.Opened && n.query.Get("sendInitialEvents") == "true" || n.What == trace.Listed && n.query.Get("continue") == ""
-	isExtra := isWhole && n.list && n.query.Get("limit") == "" && isWatched
+	isWhole := n.What == trace.Opened && n.Query.Get("sendInitialEvents") == "true" || n.What == trace.Listed && n.Query.Get("continue") == ""
+	isExtra := isWhole && n.isList() && n.Query.Get("limit") == "" && isWatched
 	// A program that was started anew lists anew, and takes longer.
-	isAgain := isWhole && !isExtra && !r.expired && r.open == 0 && n.began.Sub(r.ended) < 2*shortWatch
+	isAgain := isWhole && !isExtra && !r.expired && r.open == 0 && n.At.Sub(r.ended) < 2*shortWatch
 	isSame := false
-	if n.What == trace.Answered && !n.isWrite() && n.Subresource == "" && n.code == http.StatusOK && isWatched {
-		known := f.world.known(n.resource, keyOf(n.Namespace, n.Name))
+	if n.What == trace.Answered && !n.isWrite() && n.Target.Subresource == "" && n.code == http.StatusOK && isWatched {
+		known := f.world.known(n.resource, n.objectKey())
 		isSame = known != nil && known.ResourceVersion == text(body, "metadata", "resourceVersion")
 	}
 	pause, isPaced := f.paced(n)
-	isAll := n.Namespace == "" && !r.selects && !n.partial
+	isAll := n.Target.Namespace == "" && !r.selects && !n.partial
 	g.found("relist", isAgain, "%s", n)
 	g.found("short-watch", n.What == trace.Ended && r.short >= inRow, "%s ended after %s, %d times in a row", n, ago(took), r.short)
 	g.found("list-of-watched", isExtra, "%s", n)

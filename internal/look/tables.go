@@ -24,7 +24,7 @@ const (
 // collect notes that the program reads or writes objects of a collection.
 func (g *Glass) collect(x *exchange) {
 	// What is in an object's path after the collection's is its name and a subresource.
-	path := strings.TrimSuffix(strings.TrimSuffix(x.path, "/"+x.Subresource), "/"+x.Name)
+	path := strings.TrimSuffix(strings.TrimSuffix(x.Path, "/"+x.Target.Subresource), "/"+x.Target.Name)
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	if len(g.collections) < mostTables && !slices.Contains(g.collections, path) {
