@@ -8,19 +8,20 @@ import (
 	"time"
 
 	"k8s.io/apimachinery/pkg/types"
+
+	"example.com/byhand/internal/trace"
 )
 
 // happening is an event as the program heard it.
 type happening struct {
-	at     time.Time
+	*trace.Step
 	what   string
 	by     string // another client
-	echo   bool   // of a write of its own
 	object *object
 }
 
 func (h *happening) String() string {
-	if h.echo {
+	if h.Echo {
 		return "of its own write: " + h.object.String() + " " + h.what
 	}
 	return h.object.String() + " " + h.what
@@ -57,9 +58,9 @@ func newest(all []happening, most int) []happening { return all[max(0, len(all)-
 func latest(all []happening, after, before time.Time, is func(happening) bool) *happening {
 	for _, e := range slices.Backward(all) {
 		switch {
-		case !e.at.After(after):
+		case !e.Time.After(after):
 			return nil
-		case e.at.Before(before) && is(e):
+		case e.Time.Before(before) && is(e):
 			return &e
 		}
 	}
@@ -69,16 +70,13 @@ func latest(all []happening, after, before time.Time, is func(happening) bool) *
 // isNear reports whether two objects are one, one owns the other, or both have the same owner: a
 // controller that makes Pods for a ReplicaSet sees no Deployment.
 func isNear(a, b *object) bool {
-	owner, other := controllerOf(a).UID, controllerOf(b).UID
-	return is(a.UID, b.UID) || is(a.UID, other) || is(owner, b.UID) || is(owner, other)
+	family := []types.UID{b.UID, controllerOf(b).UID}
+	return a.UID != "" && slices.Contains(family, a.UID) || controllerOf(a).UID != "" && slices.Contains(family, controllerOf(a).UID)
 }
-
-// is reports whether two UIDs that may be unknown are the same.
-func is(uid, other types.UID) bool { return uid != "" && uid == other }
 
 // names reports whether what was sent has the name of an event's object as a value.
 func (w *write) names(e happening) bool {
-	return !e.echo && e.object.Namespace != "" && bytes.Contains(w.sent, []byte(`"`+e.object.Name+`"`))
+	return !e.Echo && e.object.Namespace != "" && bytes.Contains(w.sent, []byte(`"`+e.object.Name+`"`))
 }
 
 // explain says because of what a write was sent: see doc.go. What caused the same write before causes
@@ -89,8 +87,8 @@ func (w *write) explain(known *world) string {
 	if last := known.sent.of(w.key()); last != nil {
 		w.last, w.pause = last, began.Sub(last.At)
 	}
-	foreign := func(e happening) bool { return !e.echo && isNear(e.object, w.now) }
-	echo := func(e happening) bool { return e.echo && isNear(e.object, w.now) }
+	foreign := func(e happening) bool { return !e.Echo && isNear(e.object, w.now) }
+	echo := func(e happening) bool { return e.Echo && isNear(e.object, w.now) }
 	since, just := w.last.caused, began.Add(-justNow)
 	w.cause = latest(all, since, began, foreign)
 	if w.cause == nil && w.last.failed != "" {
@@ -104,7 +102,7 @@ func (w *write) explain(known *world) string {
 	if w.uncaused = w.cause == nil; w.uncaused {
 		return "cause not seen: a resync, or a timer?"
 	}
-	w.caused = w.cause.at
+	w.caused = w.cause.Time
 	return fmt.Sprintf("because %s, %s before", w.cause, ago(began.Sub(w.caused)))
 }
 

@@ -71,10 +71,12 @@ const toldAfter = 250 * time.Millisecond
 // newGlass returns one that listens nowhere.
 func newGlass(o Options) (g *Glass, err error) {
 	g = &Glass{token: rand.Text(), world: newWorld(), kinds: restmapper.NewDiscoveryRESTMapper(nil), Observer: observer.New(observer.Options{All: true, After: toldAfter})}
-	if g.findings, err = newFindings(g.world, o.Allowed); err != nil {
+	if g.findings, err = newFindings(o.Allowed); err != nil {
 		return nil, err
 	}
-	g.unused, err = readRole(o.Role)
+	if o.Role != "" {
+		g.unused, err = readRole(o.Role)
+	}
 	return g, err
 }
 

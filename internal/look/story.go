@@ -62,7 +62,7 @@ func (g *Glass) listed(n note, body map[string]any) {
 		now := n.read(content)
 		r.told(now.key())
 		if before := g.world.learn(now); before == nil || before.ResourceVersion != now.ResourceVersion {
-			g.happened(n, happening{at: n.Time, what: "was in a list", object: now})
+			g.happened(n, happening{n.Step, "was in a list", "", now})
 		}
 	}
 	if _, isWhole := body["items"]; isWhole && text(body, "metadata", "continue") == "" { // A Table has no items.
@@ -80,7 +80,7 @@ func (g *Glass) missing(n note, r *reading) {
 		delete(r.has, key)
 		if o := g.world.known(n.resource, key); o != nil {
 			g.world.forget(n.resource, key)
-			g.happened(n, happening{at: n.Time, what: "was deleted", object: o})
+			g.happened(n, happening{n.Step, "was deleted", "", o})
 			g.remark("deleted", "%s: gone while nobody watched", o)
 		}
 	}
@@ -105,7 +105,7 @@ func (g *Glass) received(n note, event watch.EventType, content map[string]any) 
 	r.told(now.key())
 	g.about(n, now)
 	n.Echo = g.world.isOwn(n, now)
-	h := happening{at: n.Time, what: "was changed", echo: n.Echo, object: now}
+	h := happening{n.Step, "was changed", "", now}
 	if before == nil || before.written != now.written {
 		h.by = now.written.by
 	}
@@ -175,6 +175,9 @@ func (g *Glass) wrote(n note, body map[string]any) {
 		w.now = n.read(body)
 		if known := g.world.known(n.resource, key); known == nil || isOlder(known.ResourceVersion, w.now.ResourceVersion) {
 			w.before = known // Its event has not come yet.
+		}
+		if w.before != nil && w.before.ResourceVersion != w.now.ResourceVersion {
+			g.world.made.Add(n.resource+" "+key, w.now.ResourceVersion)
 		}
 		g.world.learn(w.now)
 		w.noOp = w.before != nil && w.before.ResourceVersion == w.now.ResourceVersion
