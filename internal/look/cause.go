@@ -21,10 +21,11 @@ type happening struct {
 }
 
 func (h *happening) String() string {
+	text := h.object.String() + " was " + h.what
 	if h.Echo {
-		return "of its own write: " + h.object.String() + " " + h.what
+		text = "of its own write: " + text
 	}
-	return h.object.String() + " " + h.what
+	return text
 }
 
 const (

@@ -82,10 +82,13 @@ func (f *findings) learn(w *write) {
 func (f *findings) hear(n note, h happening) {
 	o := h.object
 	if n.Target.Namespace == "" && o.Namespace != "" {
-		f.heard[o.Kind] = sets.New(o.Namespace).Union(f.heard[o.Kind])
+		if f.heard[o.Kind] == nil {
+			f.heard[o.Kind] = sets.New[string]()
+		}
+		f.heard[o.Kind].Insert(o.Namespace)
 	}
 	delete(f.held, o.UID)
-	if h.what != "was deleted" && o.DeletionTimestamp != nil && f.own.HasAny(o.Finalizers...) {
+	if !o.gone && o.DeletionTimestamp != nil && f.own.HasAny(o.Finalizers...) {
 		f.held[o.UID] = o
 	}
 }

@@ -5,17 +5,21 @@ import (
 	"crypto/rand"
 	"crypto/subtle"
 	"crypto/tls"
+	"encoding/json"
 	"fmt"
 	"net"
 	"net/http"
 	"net/http/httputil"
 	"os"
+	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
 
 	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/discovery"
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/restmapper"
@@ -46,12 +50,11 @@ type Glass struct {
 	// Kubeconfig is the file that leads a program through the Glass.
 	Kubeconfig string
 
-	dir, token string
+	token      string
 	base       string // of every path: the API server may be behind another server
 	proxy      *httputil.ReverseProxy
 	next       http.RoundTripper
-	stop       context.CancelFunc
-	running    sync.WaitGroup
+	stop       func() // ends what it serves, and waits for that
 	requests   atomic.Int64
 	unreadable sync.Map // what was said to be
 	server     rest.Interface
@@ -122,16 +125,18 @@ func (g *Glass) listen(address string) error {
 		return err
 	}
 	server.Secure(&tls.Config{Certificates: []tls.Certificate{pair}})
-	if g.dir, err = os.MkdirTemp("", "look-"); err != nil {
+	dir, err := os.MkdirTemp("", "look-")
+	if err != nil {
 		return err
 	}
-	g.Kubeconfig, err = testkit.WriteKubeconfig(g.dir, clientcmdapi.Cluster{Server: server.URL + g.base, CertificateAuthorityData: certificate}, clientcmdapi.AuthInfo{Token: g.token})
+	g.Kubeconfig, err = testkit.WriteKubeconfig(dir, clientcmdapi.Cluster{Server: server.URL + g.base, CertificateAuthorityData: certificate}, clientcmdapi.AuthInfo{Token: g.token})
 	if err != nil {
 		return err
 	}
 	ctx, cancel := context.WithCancel(context.Background())
-	g.stop = cancel
-	g.running.Go(func() { _ = server.Run(ctx) })
+	var running sync.WaitGroup
+	running.Go(func() { _ = server.Run(ctx) })
+	g.stop = func() { cancel(); running.Wait() }
 	return nil
 }
 
@@ -149,13 +154,51 @@ func (g *Glass) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	g.proxy.ServeHTTP(w, r)
 }
 
+// Table is what kubectl get prints of the objects of one kind.
+type Table struct {
+	Resource string `json:"resource"`
+	metav1.Table
+}
+
+const (
+	mostTables = 16
+	mostRows   = "50" // of a table
+	asTable    = "application/json;as=Table;v=v1;g=meta.k8s.io"
+)
+
+// collect notes that the program reads or writes objects of a collection.
+func (g *Glass) collect(x *exchange) {
+	// What is in an object's path after the collection's is its name and a subresource.
+	path := strings.TrimSuffix(strings.TrimSuffix(x.Path, "/"+x.Target.Subresource), "/"+x.Target.Name)
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if len(g.collections) < mostTables && !slices.Contains(g.collections, path) {
+		g.collections = append(g.collections, path)
+	}
+}
+
+// Tables asks the API server for what the program reads or writes. What cannot be had is missing.
+func (g *Glass) Tables(ctx context.Context) []Table {
+	g.mu.Lock()
+	collections := slices.Clone(g.collections)
+	g.mu.Unlock()
+	all := []Table{}
+	for _, path := range collections {
+		table := Table{Resource: path}
+		body, err := g.server.Get().AbsPath(path).Param("limit", mostRows).Param("includeObject", string(metav1.IncludeNone)).SetHeader("Accept", asTable).DoRaw(ctx)
+		if err == nil && json.Unmarshal(body, &table.Table) == nil {
+			all = append(all, table)
+		}
+	}
+	return all
+}
+
 // Requests is how many have come.
 func (g *Glass) Requests() int64 { return g.requests.Load() }
 
 // Close ends all requests, tells what is left to tell, and the findings, and removes the kubeconfig.
 func (g *Glass) Close() error {
 	g.stop()
-	g.running.Wait()
 	g.finish()
-	return os.RemoveAll(g.dir)
+	return os.RemoveAll(filepath.Dir(g.Kubeconfig))
 }

@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
-	"strings"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/watch"
@@ -62,7 +61,7 @@ func (g *Glass) listed(n note, body map[string]any) {
 		now := n.read(content)
 		r.told(now.key())
 		if before := g.world.learn(now); before == nil || before.ResourceVersion != now.ResourceVersion {
-			g.happened(n, happening{n.Step, "was in a list", "", now})
+			g.happened(n, happening{n.Step, "in a list", "", now})
 		}
 	}
 	if _, isWhole := body["items"]; isWhole && text(body, "metadata", "continue") == "" { // A Table has no items.
@@ -79,8 +78,8 @@ func (g *Glass) missing(n note, r *reading) {
 		}
 		delete(r.has, key)
 		if o := g.world.known(n.resource, key); o != nil {
-			g.world.forget(n.resource, key)
-			g.happened(n, happening{n.Step, "was deleted", "", o})
+			o.gone = true
+			g.happened(n, happening{n.Step, "deleted", "", o})
 			g.remark("deleted", "%s: gone while nobody watched", o)
 		}
 	}
@@ -105,18 +104,18 @@ func (g *Glass) received(n note, event watch.EventType, content map[string]any) 
 	r.told(now.key())
 	g.about(n, now)
 	n.Echo = g.world.isOwn(n, now)
-	h := happening{n.Step, "was changed", "", now}
+	h := happening{n.Step, "changed", "", now}
 	if before == nil || before.written != now.written {
 		h.by = now.written.by
 	}
 	switch {
 	case event == watch.Deleted:
-		g.world.forget(n.resource, now.key())
+		now.gone = true
 		delete(r.has, now.key())
-		h.what, h.by = "was deleted", ""
+		h.what, h.by, before = "deleted", "", nil
 	case n.Echo:
 	case before == nil || before.UID != now.UID:
-		h.what = "was added"
+		h.what, before = "added", nil
 	case before.ResourceVersion == now.ResourceVersion:
 		return // The stream of a list that was opened again.
 	}
@@ -124,14 +123,11 @@ func (g *Glass) received(n note, event watch.EventType, content map[string]any) 
 	if n.Echo {
 		return // The answer tells what has changed.
 	}
-	line := now.String()
-	if h.what == "was changed" {
-		line += colon(changes(before, now))
-	}
+	line := now.String() + colon(changes(before, now))
 	if h.by != "" {
 		line += " (by " + h.by + ")"
 	}
-	g.say(n, strings.TrimPrefix(h.what, "was "), "%s", line)
+	g.say(n, h.what, "%s", line)
 }
 
 // about says what object a step is about, and whose it is.
@@ -161,6 +157,9 @@ func (g *Glass) wrote(n note, body map[string]any) {
 	n.Target.Name = cmp.Or(n.Target.Name, nameOf(sent), nameOf(body)) // That of a generateName is in the answer.
 	key := n.objectKey()
 	w := &write{note: n, from: text(sent, "metadata", "resourceVersion"), now: g.world.objects.of(n.resource + " " + key)}
+	if w.now == nil {
+		w.now = n.read(sent)
+	}
 	switch {
 	case n.code == 0:
 		w.failed = "no answer"
@@ -170,7 +169,7 @@ func (g *Glass) wrote(n note, body map[string]any) {
 			w.changed = text(body, "message")
 		}
 	case n.Method == http.MethodDelete && nameOf(body) == "":
-		g.world.forget(n.resource, key)
+		w.now.gone = true
 	case nameOf(body) != "" && (n.Target.Subresource == "" || n.Target.Subresource == "status"): // Others answer with another kind, or a token.
 		w.now = n.read(body)
 		if known := g.world.known(n.resource, key); known == nil || isOlder(known.ResourceVersion, w.now.ResourceVersion) {
@@ -187,9 +186,6 @@ func (g *Glass) wrote(n note, body map[string]any) {
 				w.changed += "; the API server put back " + filled
 			}
 		}
-	}
-	if w.now == nil {
-		w.now = n.read(sent)
 	}
 	n.Cause = w.explain(g.world)
 	g.about(n, w.now)

@@ -126,13 +126,6 @@ func (w *world) known(resource, key string) *object {
 	return nil
 }
 
-// forget notes that an object is gone.
-func (w *world) forget(resource, key string) {
-	if o := w.known(resource, key); o != nil {
-		o.gone = true
-	}
-}
-
 // wrote notes, as soon as an answer is there, what the program has written: the event of it may be
 // told before the answer. Unlike the others it may be called at any time.
 func (w *world) wrote(x *exchange, answer map[string]any) {
