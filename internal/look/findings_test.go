@@ -2,7 +2,6 @@ package look
 
 import (
 	"bytes"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -110,16 +109,15 @@ func thing(name, namespace string, version int, fields, metadata string) string 
 }
 
 const (
-	all       = "/apis/example.com/v1/widgets"
-	some      = "/apis/example.com/v1/namespaces/default/widgets"
-	one       = some + "/w"
-	conflict  = `{"kind":"Status","reason":"Conflict","message":"the object has been modified"}`
-	forbidden = `{"kind":"Status","reason":"Forbidden","message":"exceeded quota"}`
+	all      = "/apis/example.com/v1/widgets"
+	some     = "/apis/example.com/v1/namespaces/default/widgets"
+	one      = some + "/w"
+	conflict = `{"kind":"Status","reason":"Conflict","message":"the object has been modified"}`
 )
 
 // Each finding comes of what it is about, and of nothing else. A watch has told of a Widget before.
 func TestFindings(t *testing.T) {
-	const list, conflict, mine = `{"kind":"WidgetList","items":[]}`, `{"reason":"Conflict"}`, `,"finalizers":["example.com/mine"]`
+	const list, mine = `{"kind":"WidgetList","items":[]}`, `,"finalizers":["example.com/mine"]`
 	for name, test := range map[string]struct {
 		pass func(s *script, event func(ms int, what, object string))
 		want map[string]int
@@ -189,14 +187,8 @@ func TestFindings(t *testing.T) {
 				event(1, "ADDED", widget(1, ""))
 				test.pass(s, event)
 			}
-			s := play(t, Options{}, pass)
-			var report bytes.Buffer
-			var read struct{ Findings []Finding }
-			if err := s.Report(&report); err != nil || json.Unmarshal(report.Bytes(), &read) != nil {
-				t.Errorf("the report is %s, %v", &report, err)
-			}
-			found := map[string]int{}
-			for _, f := range read.Findings {
+			s, found := play(t, Options{}, pass), map[string]int{}
+			for _, f := range s.Findings() {
 				found[f.Name] = f.Count
 				if len(f.Requests) != min(f.Count, mostRequests) || !strings.Contains(s.story(), "finding  "+f.Name+": "+f.Requests[0]) {
 					t.Errorf("%s has the requests %q, and the story is:\n%s", f.Name, f.Requests, s.story())

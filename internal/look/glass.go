@@ -1,6 +1,7 @@
 package look
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"crypto/subtle"
@@ -117,18 +118,12 @@ func (g *Glass) listen(address string) error {
 		return fmt.Errorf("--listen: %w (127.0.0.1:PORT, for the glass has your credentials)", err)
 	}
 	certificate, key, err := cert.GenerateSelfSignedCertKey("127.0.0.1", []net.IP{net.IPv6loopback}, nil)
-	if err != nil {
-		return err
-	}
-	pair, err := tls.X509KeyPair(certificate, key)
-	if err != nil {
+	pair, err2 := tls.X509KeyPair(certificate, key)
+	dir, err3 := os.MkdirTemp("", "look-")
+	if err := cmp.Or(err, err2, err3); err != nil {
 		return err
 	}
 	server.Secure(&tls.Config{Certificates: []tls.Certificate{pair}})
-	dir, err := os.MkdirTemp("", "look-")
-	if err != nil {
-		return err
-	}
 	g.Kubeconfig, err = testkit.WriteKubeconfig(dir, clientcmdapi.Cluster{Server: server.URL + g.base, CertificateAuthorityData: certificate}, clientcmdapi.AuthInfo{Token: g.token})
 	if err != nil {
 		return err

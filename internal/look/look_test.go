@@ -40,7 +40,7 @@ func TestStory(t *testing.T) {
 		s.sends(301, "PUT", a, `{}`, 409, conflict)
 		s.sends(310, "PUT", a, `{}`, 200, thing("a", "default", 7, `,"spec":{"size":3}`, ""))
 		s.sends(390, "PUT", a, `{}`, 200, thing("a", "default", 8, `,"spec":{"size":4}`, ""))
-		go s.sends(400, "PUT", a, `{}`, 403, forbidden)
+		go s.sends(400, "PUT", a, `{}`, 403, `{"message":"exceeded quota"}`)
 		event(401, "MODIFIED", thing("a", "default", 9, `,"spec":{"size":5}`, ""))
 		s.wait(402)
 		synctest.Wait()

@@ -105,8 +105,8 @@ func (g *Glass) received(n note, event watch.EventType, content map[string]any) 
 	g.about(n, now)
 	n.Echo = g.world.isOwn(n, now)
 	h := happening{n.Step, "changed", "", now}
-	if before == nil || before.written != now.written {
-		h.by = now.written.by
+	if before == nil || before.by != now.by || before.at != now.at {
+		h.by = now.by
 	}
 	switch {
 	case event == watch.Deleted:

@@ -60,11 +60,7 @@ type object struct {
 	resource                     string
 	gone                         bool
 	fields                       []byte // JSON, nil if it is too big
-	written                      written
-}
-
-// written says who wrote an object last, and in which second, as far as managedFields tell.
-type written struct {
+	// by wrote it last, and in that second, as far as managedFields tell.
 	by string
 	at int64
 }
@@ -82,8 +78,8 @@ func (x *exchange) read(content map[string]any) *object {
 	o := &object{resource: x.resource}
 	_ = runtime.DefaultUnstructuredConverter.FromUnstructured(content, &o.PartialObjectMetadata)
 	for _, m := range o.ManagedFields { // That of the subresource scale has no time.
-		if at := ptr.Deref(m.Time, metav1.Time{}).Unix(); at >= o.written.at {
-			o.written = written{m.Manager, at}
+		if at := ptr.Deref(m.Time, metav1.Time{}).Unix(); at >= o.at {
+			o.by, o.at = m.Manager, at
 		}
 	}
 	maps.DeleteFunc(o.Annotations, func(_, value string) bool { return len(value) > mostAnnotation })
