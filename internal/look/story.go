@@ -113,8 +113,8 @@ func (g *Glass) received(n note, event watch.EventType, content map[string]any) 
 		now.gone = true
 		delete(r.has, now.key())
 		h.what, h.by, before = "deleted", "", nil
-	case n.Echo:
-	case before == nil || before.UID != now.UID:
+	case n.Echo && event != watch.Added:
+	case n.Echo || before == nil || before.UID != now.UID:
 		h.what, before = "added", nil
 	case before.ResourceVersion == now.ResourceVersion:
 		return // The stream of a list that was opened again.
