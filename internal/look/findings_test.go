@@ -177,9 +177,10 @@ func TestFindings(t *testing.T) {
 			event, _ = s.watches(5, all+"?watch=1")
 			event(6, "ADDED", thing("other", "elsewhere", 4, "", ""))
 			event(7, "ADDED", thing("a", "default", 5, "", ""))
+			s.sends(7, "GET", "/apis/example.com/v1/namespaces/elsewhere/widgets/other", "", 200, thing("other", "elsewhere", 4, "", ""))
 			s.sends(8, "PUT", some+"/a", `{}`, 200, thing("a", "default", 6, "", mine))
 			event(10, "MODIFIED", thing("a", "default", 7, "", mine+`,"deletionTimestamp":"1999-01-01T00:00:00Z"`))
-		}, map[string]int{"no-owner": 1, "all-namespaces": 1, "finalizer-left": 1}},
+		}, map[string]int{"get-of-watched": 1, "no-owner": 1, "all-namespaces": 1, "finalizer-left": 1}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			pass := func(s *script) {
