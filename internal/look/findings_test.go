@@ -188,7 +188,8 @@ func TestFindings(t *testing.T) {
 				event(1, "ADDED", widget(1, ""))
 				test.pass(s, event)
 			}
-			s, found := play(t, Options{}, pass), map[string]int{}
+			s := play(t, Options{}, pass)
+			found := map[string]int{}
 			for _, f := range s.Findings() {
 				found[f.Name] = f.Count
 				if len(f.Requests) != min(f.Count, mostRequests) || !strings.Contains(s.story(), "finding  "+f.Name+": "+f.Requests[0]) {

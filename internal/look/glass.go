@@ -55,7 +55,8 @@ type Glass struct {
 	base       string // of every path: the API server may be behind another server
 	proxy      *httputil.ReverseProxy
 	next       http.RoundTripper
-	stop       func() // ends what it serves, and waits for that
+	stop       context.CancelFunc
+	running    sync.WaitGroup
 	requests   atomic.Int64
 	unreadable sync.Map // what was said to be
 	server     rest.Interface
@@ -129,9 +130,8 @@ func (g *Glass) listen(address string) error {
 		return err
 	}
 	ctx, cancel := context.WithCancel(context.Background())
-	var running sync.WaitGroup
-	running.Go(func() { _ = server.Run(ctx) })
-	g.stop = func() { cancel(); running.Wait() }
+	g.stop = cancel
+	g.running.Go(func() { _ = server.Run(ctx) })
 	return nil
 }
 
@@ -194,6 +194,7 @@ func (g *Glass) Requests() int64 { return g.requests.Load() }
 // Close ends all requests, tells what is left to tell, and the findings, and removes the kubeconfig.
 func (g *Glass) Close() error {
 	g.stop()
+	g.running.Wait()
 	g.finish()
 	return os.RemoveAll(filepath.Dir(g.Kubeconfig))
 }

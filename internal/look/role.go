@@ -52,7 +52,8 @@ func (g *Glass) use(x *exchange, response *http.Response) {
 	if x.resource == "" {
 		return
 	}
-	needed, isMade := path.Join(x.Target.Resource, x.Target.Subresource), response != nil && response.StatusCode == http.StatusCreated
+	needed := path.Join(x.Target.Resource, x.Target.Subresource)
+	isMade := response != nil && response.StatusCode == http.StatusCreated
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	g.unused = slices.DeleteFunc(g.unused, func(r right) bool {
