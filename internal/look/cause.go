@@ -71,8 +71,7 @@ func latest(all []happening, after, before time.Time, is func(happening) bool) *
 // isNear reports whether two objects are one, one owns the other, or both have the same owner: a
 // controller that makes Pods for a ReplicaSet sees no Deployment.
 func isNear(a, b *object) bool {
-	family := []types.UID{b.UID, controllerOf(b).UID}
-	return a.UID != "" && slices.Contains(family, a.UID) || controllerOf(a).UID != "" && slices.Contains(family, controllerOf(a).UID)
+	return slices.ContainsFunc(a.family, func(uid types.UID) bool { return slices.Contains(b.family, uid) })
 }
 
 // names reports whether what was sent has the name of an event's object as a value.

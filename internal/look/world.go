@@ -4,11 +4,13 @@ import (
 	"cmp"
 	"encoding/json"
 	"maps"
+	"slices"
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/resourceversion"
 	"k8s.io/client-go/tools/cache"
 	"k8s.io/utils/lru"
@@ -59,7 +61,8 @@ type object struct {
 	metav1.PartialObjectMetadata // without what is long
 	resource                     string
 	gone                         bool
-	fields                       []byte // JSON, nil if it is too big
+	fields                       []byte      // JSON, nil if it is too big
+	family                       []types.UID // its own, and that of its owner, if it has them
 	// by wrote it last, and in that second, as far as managedFields tell.
 	by string
 	at int64
@@ -94,6 +97,7 @@ func (x *exchange) read(content map[string]any) *object {
 	if text, err := json.Marshal(content); err == nil && len(text) <= biggestObject && !x.partial {
 		o.fields = text
 	}
+	o.family = slices.DeleteFunc([]types.UID{o.UID, controllerOf(o).UID}, func(uid types.UID) bool { return uid == "" })
 	o.Kind, o.ManagedFields, o.Annotations, o.Labels = cmp.Or(x.kind, o.Kind, x.resource), nil, nil, nil
 	return o
 }
