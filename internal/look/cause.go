@@ -62,7 +62,8 @@ func latest(all []happening, after, before time.Time, is func(happening) bool) *
 		case !e.Time.After(after):
 			return nil
 		case e.Time.Before(before) && is(e):
-			return &e
+			found := e // A copy of this one alone: those before it stay on the stack.
+			return &found
 		}
 	}
 	return nil
