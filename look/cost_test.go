@@ -6,7 +6,6 @@ import (
 	"context"
 	"fmt"
 	"os/exec"
-	"path/filepath"
 	"slices"
 	"testing"
 	"time"
@@ -21,13 +20,9 @@ import (
 // How much longer a cold start of 1,000 Foos takes behind the glass: 20 % at most, in the median of
 // pairs.
 func TestCost(t *testing.T) {
-	config, dir := cluster(t), t.TempDir()
-	if output, err := exec.Command("go", "build", "-o", dir, "..", ".").CombinedOutput(); err != nil {
-		t.Fatalf("%v\n%s", err, output)
-	}
-	foos, _, clear := clients(config)
+	program, glass := build(t, "build", ".."), build(t, "build", ".")
+	foos, _, clear := clients(cluster(t))
 	t.Cleanup(clear)
-	program := filepath.Join(dir, "byhand")
 	coldStart := func(args ...string) time.Duration {
 		clear()
 		for i := range 1000 {
@@ -53,7 +48,7 @@ func TestCost(t *testing.T) {
 	var ratios []float64
 	for range 5 {
 		without := coldStart(program)
-		with := coldStart(filepath.Join(dir, "look"), "--page=", "--allow=get-of-watched", "--", program)
+		with := coldStart(glass, "--page=", "--allow=get-of-watched", "--", program)
 		ratios = append(ratios, with.Seconds()/without.Seconds())
 	}
 	slices.Sort(ratios)

@@ -35,15 +35,14 @@ func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	err := run(ctx, os.Args[1:])
-	if err != nil {
-		fmt.Fprintln(os.Stderr, "look:", err)
+	if err == nil {
+		return
 	}
-	switch {
-	case errors.Is(err, errFindings):
+	fmt.Fprintln(os.Stderr, "look:", err)
+	if errors.Is(err, errFindings) {
 		os.Exit(3)
-	case err != nil:
-		os.Exit(1)
 	}
+	os.Exit(1)
 }
 
 var errFindings = errors.New("see the findings above; --allow NAME takes one for right")

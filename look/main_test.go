@@ -59,7 +59,7 @@ func TestBadInput(t *testing.T) {
 		"give another port":                               {to, "--listen=" + taken.Addr().String()},
 		"for the glass has your credentials":              {to, "--listen=:0", "--", "true"},
 		"--page: cannot listen":                           {to, "--page=" + taken.Addr().String(), "--", "true"},
-		"give one of no-op-write":                         {to, "--allow=all"},
+		"give one of all-namespaces":                      {to, "--allow=all"},
 		"give the YAML file of a Role":                    {to, "--role=/nowhere/file"},
 		"there is no rule in it":                          {to, "--role=../config/samples/foo.yaml"},
 		"--record: ":                                      {to, "--record=/nowhere/file", "--", "true"},

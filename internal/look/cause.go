@@ -2,32 +2,35 @@ package look
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
 	"slices"
 	"time"
 
 	"k8s.io/apimachinery/pkg/types"
+
+	"example.com/byhand/internal/trace"
 )
 
 // happening is an event as the program heard it.
 type happening struct {
-	at     time.Time
+	*trace.Step
 	what   string
 	by     string // another client
-	echo   bool   // of a write of its own
 	object *object
 }
 
 func (h *happening) String() string {
-	if h.echo {
-		return "of its own write: " + h.object.String() + " " + h.what
+	text := h.object.String() + " was " + h.what
+	if h.Echo {
+		text = "of its own write: " + text
 	}
-	return h.object.String() + " " + h.what
+	return text
 }
 
 const (
-	// mostHappenings is how many are kept of one object, and of what it owns.
-	mostHappenings = 16
+	// mostNamed is how many of the newest events may be the cause because what is sent has a name.
+	mostNamed = 16
 	// justNow is how old an event may be that may have caused two writes: it came while the first one
 	// was being made.
 	justNow = 50 * time.Millisecond
@@ -43,78 +46,64 @@ type write struct {
 	caused          time.Time     // when that was
 	uncaused        bool          // not seen
 	pause           time.Duration // since the last one
-	before, now     *object       // before is nil if it is not known
+	now             *object
 	noOp            bool
 	// How often in a row it was caused by its own event, was undone, and was refused after the same pause.
 	echoes, undone, steady int
 }
 
-// happened notes an event, by its object and by what owns that.
-func (w *world) happened(h happening) {
-	for _, uid := range []types.UID{h.object.UID, controllerOf(h.object).UID} {
-		if uid != "" {
-			w.causes.Add(string(uid), newest(append(w.causes.of(string(uid)), h)))
-		}
-	}
-	w.all = newest(append(w.all, h))
-}
-
 // newest leaves out the first ones of too many.
-func newest(all []happening) []happening { return all[max(0, len(all)-mostHappenings):] }
+func newest(all []happening, most int) []happening { return all[max(0, len(all)-most):] }
 
-// near returns what happened to an object, its owner, what that owns, and what the object owns itself: a
-// controller that makes Pods for a ReplicaSet sees no Deployment.
-func (w *world) near(o *object) []happening {
-	return slices.Concat(w.causes.of(string(o.UID)), w.causes.of(string(controllerOf(o).UID)))
-}
-
-// latest returns the last event between two times that is as it must be.
-func latest(all []happening, after, before time.Time, is func(happening) bool) (last *happening) {
-	for _, e := range all {
-		if e.at.After(after) && e.at.Before(before) && is(e) && (last == nil || !e.at.Before(last.at)) {
-			last = &e
+// latest returns the last event between two times that is as it must be, nil if there is none.
+func latest(all []happening, after, before time.Time, is func(happening) bool) *happening {
+	for _, e := range slices.Backward(all) {
+		switch {
+		case !e.Time.After(after):
+			return nil
+		case e.Time.Before(before) && is(e):
+			found := e // A copy of this one alone: those before it stay on the stack.
+			return &found
 		}
 	}
-	return last
+	return nil
+}
+
+// isNear reports whether two objects are one, one owns the other, or both have the same owner: a
+// controller that makes Pods for a ReplicaSet sees no Deployment.
+func isNear(a, b *object) bool {
+	return slices.ContainsFunc(a.family, func(uid types.UID) bool { return slices.Contains(b.family, uid) })
 }
 
 // names reports whether what was sent has the name of an event's object as a value.
 func (w *write) names(e happening) bool {
-	return !e.echo && e.object.Namespace != "" && bytes.Contains(w.sent, []byte(`"`+e.object.Name+`"`))
+	return !e.Echo && e.object.Namespace != "" && bytes.Contains(w.sent, []byte(`"`+e.object.Name+`"`))
 }
 
 // explain says because of what a write was sent: see doc.go. What caused the same write before causes
 // no second one, unless it came just now.
 func (w *write) explain(known *world) string {
-	began, near := w.began, known.near(w.now)
+	began, all := w.At, known.happened
 	w.caused, w.last = began, &write{}
 	if last := known.sent.of(w.key()); last != nil {
-		w.last, w.pause = last, began.Sub(last.began)
+		w.last, w.pause = last, began.Sub(last.At)
 	}
-	since := func(after time.Time, isEcho bool) *happening {
-		return latest(near, after, began, func(e happening) bool { return e.echo == isEcho })
-	}
-	foreign, echo := since(w.last.caused, false), since(w.last.caused, true)
-	if foreign == nil && echo == nil && w.last.failed == "" {
-		just := began.Add(-justNow)
-		foreign, echo = since(just, false), since(just, true)
-	}
-	if foreign == nil && echo == nil && w.last.failed == "" {
-		foreign = latest(known.all, w.last.caused, began, w.names)
-	}
-	switch {
-	case foreign != nil:
-		w.cause = foreign
-	case w.last.failed != "":
-		w.caused = w.last.began
+	foreign := func(e happening) bool { return !e.Echo && isNear(e.object, w.now) }
+	echo := func(e happening) bool { return e.Echo && isNear(e.object, w.now) }
+	since, just := w.last.caused, began.Add(-justNow)
+	w.cause = latest(all, since, began, foreign)
+	if w.cause == nil && w.last.failed != "" {
+		w.caused = w.last.At
 		return fmt.Sprintf("again, %s after %s", ago(w.pause), w.last.failed)
-	case echo != nil:
-		w.cause = echo
-	default:
-		w.uncaused = true
+	}
+	if w.cause == nil {
+		w.cause = cmp.Or(latest(all, since, began, echo), latest(all, just, began, foreign), latest(all, just, began, echo),
+			latest(newest(all, mostNamed), since, began, w.names))
+	}
+	if w.uncaused = w.cause == nil; w.uncaused {
 		return "cause not seen: a resync, or a timer?"
 	}
-	w.caused = w.cause.at
+	w.caused = w.cause.Time
 	return fmt.Sprintf("because %s, %s before", w.cause, ago(began.Sub(w.caused)))
 }
 

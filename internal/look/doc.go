@@ -15,14 +15,14 @@
 // order, and has them for the page. world.go knows the objects as they are, and whose they are. cause.go
 // says because of what a write was sent, changes.go what it changed, and story.go makes a line of it,
 // which the observer prints. rules.go says what is wasted or wrong, findings.go has what is known for
-// that, and role.go which rights were used. tables.go asks the API server what kubectl would print.
+// that, and role.go which rights were used. The page asks glass.go for what kubectl would print.
 //
 // # What is kept
 //
 // Of an object its fields, without managedFields, without annotations of over 256 bytes, and of a
-// Secret without its data and annotations; at most 8,192 objects, and of one of over 8 KiB only its
-// names. Headers, and with them credentials, are never kept, and no answer of a subresource but status.
-// An upgrade, logs and what goes through a proxy are not read.
+// Secret without its data and annotations; at most 8,192 objects, and the newest 8,192 events of them. Of
+// an object of over 8 KiB only its names are kept. Headers, and with them credentials, are never kept,
+// and no answer of a subresource but status. An upgrade, logs and what goes through a proxy are not read.
 //
 // # What cannot be known
 //

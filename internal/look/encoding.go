@@ -35,7 +35,7 @@ func (g *Glass) readable(x *exchange, accept string) string {
 		kind, parameters, _ := strings.Cut(strings.TrimSpace(one), ";")
 		switch {
 		case kind == runtime.ContentTypeJSON, kind == "*/*", kind == "":
-		case kind == runtime.ContentTypeProtobuf && (x.partial || builtIn.IsGroupRegistered(x.Group) && !strings.Contains(parameters, "as=")):
+		case kind == runtime.ContentTypeProtobuf && (x.partial || builtIn.IsGroupRegistered(x.Target.Group) && !strings.Contains(parameters, "as=")):
 		default:
 			if _, again := g.unreadable.LoadOrStore(x.resource+kind, true); !again {
 				g.remark("look", "%s of %s cannot be read here: the API server is asked for JSON", kind, x.resource)

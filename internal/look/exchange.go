@@ -5,7 +5,6 @@ import (
 	"bytes"
 	"io"
 	"net/http"
-	"net/url"
 	"strings"
 	"time"
 
@@ -26,26 +25,25 @@ var (
 
 // exchange is one request and its answer.
 type exchange struct {
-	glass *Glass
-	testkit.Target
-	resource     string // the plural and the group, such as "deployments.apps"
-	method, path string
-	query        url.Values
-	began        time.Time
-	// watch and list are requests for many objects, partial is one for their metadata alone.
-	watch, list, partial bool
-	sent                 []byte
-	seq                  int64 // of the step that began it
+	glass           *Glass
+	testkit.Request        // its path begins after that of the API server
+	resource        string // the plural and the group, such as "deployments.apps"
+	kind            string
+	partial         bool // for the metadata alone
+	sent            []byte
+	seq             int64   // of the step that began it
+	before          *object // of a write: how the object was, nil if that is not known
 }
 
 // newExchange returns what a request will be told as.
 func (g *Glass) newExchange(r *http.Request) *exchange {
 	path := strings.TrimPrefix(r.URL.Path, g.base)
-	x := &exchange{glass: g, Target: testkit.TargetOf(path), method: r.Method, path: path, query: r.URL.Query(), began: time.Now()}
-	x.resource = schema.GroupResource{Group: x.Group, Resource: x.Resource}.String()
-	watch := x.query["watch"]
-	_ = runtime.Convert_Slice_string_To_bool(&watch, &x.watch, nil) // as the API server reads it: the client for Python says True
-	x.list = x.method == http.MethodGet && x.Name == "" && !x.watch
+	x := &exchange{glass: g, Request: testkit.Request{At: time.Now(), Method: r.Method, Path: path, Target: testkit.TargetOf(path), Query: r.URL.Query()}}
+	resource := schema.GroupVersionResource{Group: x.Target.Group, Resource: x.Target.Resource}
+	kind, _ := g.kinds.KindFor(resource) // none for one that was not there at the start
+	x.resource, x.kind = resource.GroupResource().String(), kind.Kind
+	watch := x.Query["watch"]
+	_ = runtime.Convert_Slice_string_To_bool(&watch, &x.Watch, nil) // as the API server reads it: the client for Python says True
 	x.partial = strings.Contains(r.Header.Get("Accept"), "as="+partial)
 	return x
 }
@@ -53,30 +51,33 @@ func (g *Glass) newExchange(r *http.Request) *exchange {
 // isSeen reports whether it is told: not an upgrade, and not what is about no object, such as
 // discovery.
 func (x *exchange) isSeen(r *http.Request) bool {
-	return x.Resource != "" && !unseen[x.resource] && !opaque[x.Subresource] && r.Header.Get("Upgrade") == "" && !x.query.Has("dryRun")
+	return x.resource != "" && !unseen[x.resource] && !opaque[x.Target.Subresource] && r.Header.Get("Upgrade") == "" && !x.Query.Has("dryRun")
 }
 
 // isWrite reports whether it may change something.
-func (x *exchange) isWrite() bool { return x.method != http.MethodGet }
+func (x *exchange) isWrite() bool { return x.Method != http.MethodGet }
 
-// verb is what Kubernetes calls it.
-func (x *exchange) verb() string {
-	return (&testkit.Request{Method: x.method, Target: x.Target, Watch: x.watch}).Verb()
-}
+// isMany reports whether it is about many objects: a list, or a watch.
+func (x *exchange) isMany() bool { return x.isList() || x.Watch }
+
+func (x *exchange) isList() bool { return x.Verb() == "list" }
 
 // String names it as Kubernetes does.
-func (x *exchange) String() string { return strings.ToUpper(x.verb()) + " " + x.path }
+func (x *exchange) String() string { return strings.ToUpper(x.Verb()) + " " + x.Path }
 
 // where is what it asks for, such as "deployments.apps in default".
 func (x *exchange) where() string {
-	if x.Namespace == "" {
+	if x.Target.Namespace == "" {
 		return x.resource
 	}
-	return x.resource + " in " + x.Namespace
+	return x.resource + " in " + x.Target.Namespace
 }
 
+// objectKey is the key of the object that it is about.
+func (x *exchange) objectKey() string { return keyOf(x.Target.Namespace, x.Target.Name) }
+
 // key is what a write is known by.
-func (x *exchange) key() string { return x.method + " " + x.path + " " + x.Name }
+func (x *exchange) key() string { return x.Method + " " + x.Path + " " + x.Target.Name }
 
 // note is something that happened to an exchange, and what came: an event, an answer, or why there
 // is none.
@@ -89,13 +90,13 @@ type note struct {
 
 // note has it told when the answer to a write that came just before is in.
 func (x *exchange) note(what string, code int, body []byte) int64 {
-	step := &trace.Step{Part: trace.PartRequest, What: what, Kind: x.glass.kinds[x.resource], CauseSeq: x.seq,
-		Request: &trace.Request{Method: x.method, Path: x.path, Status: code, Bytes: int64(len(body))}}
-	if x.list || x.watch {
+	step := &trace.Step{Part: trace.PartRequest, What: what, Kind: x.kind, CauseSeq: x.seq,
+		Request: &trace.Request{Method: x.Method, Path: x.Path, Status: code, Bytes: int64(len(body))}}
+	if x.isMany() {
 		step.Part = trace.PartStream
 	}
-	if x.Name != "" {
-		step.Key = keyOf(x.Namespace, x.Name)
+	if x.Target.Name != "" {
+		step.Key = x.objectKey()
 	}
 	return x.glass.Record(step, len(body), func(step *trace.Step) { x.glass.tell(note{x, step, code, body}) })
 }
@@ -108,7 +109,7 @@ func (g *Glass) RoundTrip(r *http.Request) (*http.Response, error) {
 		r.Header.Del("Accept-Encoding")
 		r.Header.Set("Accept", g.readable(x, r.Header.Get("Accept")))
 		x.sent = read(&r.Body)
-		if !x.list && !x.watch {
+		if !x.isMany() {
 			x.seq = x.note(trace.Sent, 0, nil)
 		}
 	}
@@ -123,7 +124,7 @@ func (g *Glass) RoundTrip(r *http.Request) (*http.Response, error) {
 		x.answered(0, []byte(err.Error()))
 	case err != nil:
 		x.answered(0, []byte(err.Error()+": is the API server still running?"))
-	case x.watch && response.StatusCode == http.StatusOK:
+	case x.Watch && response.StatusCode == http.StatusOK:
 		x.seq = x.note(trace.Opened, http.StatusOK, nil)
 		response.Body = &stream{ReadCloser: response.Body, exchange: x, split: splitOf(response.Header.Get("Content-Type"))}
 	default:
@@ -136,9 +137,9 @@ func (g *Glass) RoundTrip(r *http.Request) (*http.Response, error) {
 func (x *exchange) answered(code int, body []byte) {
 	what := trace.Answered
 	switch {
-	case x.list && code == http.StatusOK:
+	case x.isList() && code == http.StatusOK:
 		what = trace.Listed
-	case x.list || x.watch:
+	case x.isMany():
 		what = trace.Refused
 	case code == 0:
 		what = trace.Failed

@@ -37,6 +37,7 @@ func scaledTo(replicas int32) func(appsclient.DeploymentInterface, *appsv1.Deplo
 	return func(client appsclient.DeploymentInterface, d *appsv1.Deployment) {
 		if *d.Spec.Replicas != replicas {
 			d.Spec.Replicas = &replicas
+			d.ManagedFields = []metav1.ManagedFieldsEntry{{Manager: fmt.Sprint("scaler-to-", replicas), Time: new(metav1.Now())}}
 			_, _ = client.Update(context.Background(), d, metav1.UpdateOptions{})
 		}
 	}
@@ -84,7 +85,7 @@ func TestFaults(t *testing.T) {
 			}
 		}, tells: `finding  no-op-write: PUT .*/deployments/a → 200: nothing changed; the API server put back spec\.replicas none → 1  \(cause not seen`},
 		"two that fight": {reconcile: scaledTo(3), other: scaledTo(5),
-			tells: `finding  fight: PUT .*: spec.replicas 5 → 3  \(because Deployment default/a was changed, .* before\), 3 times in a row; undone by somebody`},
+			tells: `finding  fight: PUT .*: spec.replicas 5 → 3  \(because Deployment default/a was changed, .* before\), 3 times in a row; undone by scaler-to-5`},
 		"a list without an order": {reconcile: func(client appsclient.DeploymentInterface, d *appsv1.Deployment) {
 			d.Spec.Template.Spec.Containers[0].Env = nil
 			for name := range map[string]bool{"A": true, "B": true, "C": true, "D": true, "E": true} {

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/sets"
 
 	"example.com/byhand/internal/trace"
 )
@@ -20,30 +21,26 @@ const mostRequests = 5
 // findings is what is known to judge by. It is for one caller at a time.
 type findings struct {
 	all      []Finding // those that are allowed are not in it
-	world    *world
 	readings map[string]*reading
 	paces    map[string]pace
-	written  map[string]bool       // namespaces
-	heard    map[[2]string]bool    // kinds and namespaces, where all are watched
-	own      map[string]bool       // finalizers
-	held     map[types.UID]*object // by what was a finalizer of the program
-	unowned  [][2]*object          // what was created, and because of what
+	written  sets.Set[string]            // namespaces
+	heard    map[string]sets.Set[string] // namespaces by kind, where all are watched
+	own      sets.Set[string]            // finalizers
+	held     map[types.UID]*object       // by what was a finalizer of the program
+	unowned  [][2]*object                // what was created, and because of what
 }
 
-func newFindings(w *world, allowed []string) (*findings, error) {
-	f := &findings{all: slices.Clone(table), world: w, readings: map[string]*reading{}, paces: map[string]pace{},
-		written: map[string]bool{}, heard: map[[2]string]bool{}, own: map[string]bool{}, held: map[types.UID]*object{}}
-	var names []string
+func newFindings(allowed []string) (*findings, error) {
+	names := sets.New[string]()
 	for _, one := range table {
-		names = append(names, one.Name)
+		names.Insert(one.Name)
 	}
-	for _, name := range allowed {
-		if !slices.Contains(names, name) {
-			return nil, fmt.Errorf("--allow %s: there is no such finding: give one of %s", name, strings.Join(names, ", "))
-		}
-		f.all = slices.DeleteFunc(f.all, func(one Finding) bool { return one.Name == name })
+	if unknown := sets.New(allowed...).Difference(names); unknown.Len() > 0 {
+		return nil, fmt.Errorf("--allow %s: there is no such finding: give one of %s", strings.Join(sets.List(unknown), ", "), strings.Join(sets.List(names), ", "))
 	}
-	return f, nil
+	isAllowed := func(one Finding) bool { return slices.Contains(allowed, one.Name) }
+	return &findings{all: slices.DeleteFunc(slices.Clone(table), isAllowed), readings: map[string]*reading{}, paces: map[string]pace{},
+		written: sets.New[string](), heard: map[string]sets.Set[string]{}, own: sets.New[string](), held: map[types.UID]*object{}}, nil
 }
 
 // found counts a finding if it is one, and tells it.
@@ -70,16 +67,13 @@ func row(is bool, before int) int {
 
 // learn notes what a write that was done says of the program.
 func (f *findings) learn(w *write) {
-	if w.before != nil && !w.noOp {
-		f.world.made.Add(w.resource+" "+w.now.key(), w.now.ResourceVersion)
-		for _, name := range w.now.Finalizers {
-			f.own[name] = f.own[name] || !slices.Contains(w.before.Finalizers, name)
-		}
+	if w.before != nil {
+		f.own = f.own.Union(sets.New(w.now.Finalizers...).Difference(sets.New(w.before.Finalizers...)))
 	}
-	if w.Namespace != "" {
-		f.written[w.Namespace] = true
+	if w.Target.Namespace != "" {
+		f.written.Insert(w.Target.Namespace)
 	}
-	if w.method == http.MethodPost && len(w.now.OwnerReferences) == 0 && w.cause != nil && w.cause.object.UID != w.now.UID {
+	if w.Method == http.MethodPost && len(w.now.OwnerReferences) == 0 && w.cause != nil && w.cause.object.UID != w.now.UID {
 		f.unowned = append(f.unowned, [2]*object{w.now, w.cause.object})
 	}
 }
@@ -87,11 +81,14 @@ func (f *findings) learn(w *write) {
 // hear looks at an event that the program was told of.
 func (f *findings) hear(n note, h happening) {
 	o := h.object
-	if n.Namespace == "" && o.Namespace != "" {
-		f.heard[[2]string{o.Kind, o.Namespace}] = true
+	if n.Target.Namespace == "" && o.Namespace != "" {
+		if f.heard[o.Kind] == nil {
+			f.heard[o.Kind] = sets.New[string]()
+		}
+		f.heard[o.Kind].Insert(o.Namespace)
 	}
 	delete(f.held, o.UID)
-	if h.what != "was deleted" && o.DeletionTimestamp != nil && slices.ContainsFunc(o.Finalizers, func(name string) bool { return f.own[name] }) {
+	if !o.gone && o.DeletionTimestamp != nil && f.own.HasAny(o.Finalizers...) {
 		f.held[o.UID] = o
 	}
 }
@@ -116,13 +113,13 @@ func (r *reading) told(key string) {
 
 // reading returns what a request is part of. One for a single object is part of none.
 func (f *findings) reading(n note) *reading {
-	if !n.list && !n.watch {
+	if !n.isMany() {
 		return &reading{}
 	}
-	selector := n.query.Get("labelSelector") + " " + n.query.Get("fieldSelector")
-	key := n.path + " " + selector
+	selector := n.Query.Get("labelSelector") + " " + n.Query.Get("fieldSelector")
+	key := n.Path + " " + selector
 	if f.readings[key] == nil {
-		f.readings[key] = &reading{resource: n.resource, namespace: n.Namespace, selects: selector != " ", has: map[string]int{}}
+		f.readings[key] = &reading{resource: n.resource, namespace: n.Target.Namespace, selects: selector != " ", has: map[string]int{}}
 	}
 	return f.readings[key]
 }
@@ -130,7 +127,7 @@ func (f *findings) reading(n note) *reading {
 // isWatched reports whether a watch of everything that a request is about is open.
 func (f *findings) isWatched(n note) bool {
 	for _, r := range f.readings {
-		if r.open > 0 && !r.selects && r.resource == n.resource && (r.namespace == "" || r.namespace == n.Namespace) {
+		if r.open > 0 && !r.selects && r.resource == n.resource && (r.namespace == "" || r.namespace == n.Target.Namespace) {
 			return true
 		}
 	}
@@ -150,11 +147,11 @@ func (f *findings) paced(n note) (time.Duration, bool) {
 	if n.What != trace.Answered && n.What != trace.Listed {
 		return 0, false
 	}
-	last := f.paces[n.Group]
-	now := pace{began: n.began, ended: n.Time, gap: n.began.Sub(last.began)}
-	idle := n.began.Sub(last.ended)
+	last := f.paces[n.Target.Group]
+	now := pace{began: n.At, ended: n.Time, gap: n.At.Sub(last.began)}
+	idle := n.At.Sub(last.ended)
 	now.row = row(now.gap >= 20*time.Millisecond && now.gap <= time.Second && idle >= now.gap/2 && (now.gap-last.gap).Abs() <= now.gap/6, last.row)
-	f.paces[n.Group] = now
+	f.paces[n.Target.Group] = now
 	return now.gap, now.row > 0 && now.row%mostPaced == 0
 }
 

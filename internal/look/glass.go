@@ -1,23 +1,29 @@
 package look
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"crypto/subtle"
 	"crypto/tls"
+	"encoding/json"
 	"fmt"
 	"net"
 	"net/http"
 	"net/http/httputil"
 	"os"
+	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
 
-	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/discovery"
 	"k8s.io/client-go/rest"
+	"k8s.io/client-go/restmapper"
 	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
 	"k8s.io/client-go/util/cert"
 
@@ -45,7 +51,7 @@ type Glass struct {
 	// Kubeconfig is the file that leads a program through the Glass.
 	Kubeconfig string
 
-	dir, token string
+	token      string
 	base       string // of every path: the API server may be behind another server
 	proxy      *httputil.ReverseProxy
 	next       http.RoundTripper
@@ -54,7 +60,7 @@ type Glass struct {
 	requests   atomic.Int64
 	unreadable sync.Map // what was said to be
 	server     rest.Interface
-	kinds      map[string]string // by resource
+	kinds      meta.RESTMapper
 	world      *world
 	findings   *findings
 
@@ -69,11 +75,13 @@ const toldAfter = 250 * time.Millisecond
 
 // newGlass returns one that listens nowhere.
 func newGlass(o Options) (g *Glass, err error) {
-	g = &Glass{token: rand.Text(), world: newWorld(), Observer: observer.New(observer.Options{All: true, After: toldAfter})}
-	if g.findings, err = newFindings(g.world, o.Allowed); err != nil {
+	g = &Glass{token: rand.Text(), world: newWorld(), kinds: restmapper.NewDiscoveryRESTMapper(nil), Observer: observer.New(observer.Options{All: true, After: toldAfter})}
+	if g.findings, err = newFindings(o.Allowed); err != nil {
 		return nil, err
 	}
-	g.unused, err = readRole(o.Role)
+	if o.Role != "" {
+		g.unused, err = readRole(o.Role)
+	}
 	return g, err
 }
 
@@ -91,7 +99,8 @@ func New(ctx context.Context, config *rest.Config, o Options) (*Glass, error) {
 	if _, err := connect.Check(ctx, client, config.Host); err != nil {
 		return nil, err
 	}
-	g.server, g.kinds = client.RESTClient(), kindsOf(client)
+	groups, _ := restmapper.GetAPIGroupResources(client) // as far as they are known
+	g.server, g.kinds = client.RESTClient(), restmapper.NewDiscoveryRESTMapper(groups)
 	g.base = strings.TrimSuffix(g.server.Get().URL().Path, "/")
 	config = rest.CopyConfig(config)
 	config.NextProtos = []string{"http/1.1"} // An upgrade, such as exec, needs it.
@@ -110,18 +119,13 @@ func (g *Glass) listen(address string) error {
 		return fmt.Errorf("--listen: %w (127.0.0.1:PORT, for the glass has your credentials)", err)
 	}
 	certificate, key, err := cert.GenerateSelfSignedCertKey("127.0.0.1", []net.IP{net.IPv6loopback}, nil)
-	if err != nil {
-		return err
-	}
-	pair, err := tls.X509KeyPair(certificate, key)
-	if err != nil {
+	pair, err2 := tls.X509KeyPair(certificate, key)
+	dir, err3 := os.MkdirTemp("", "look-")
+	if err := cmp.Or(err, err2, err3); err != nil {
 		return err
 	}
 	server.Secure(&tls.Config{Certificates: []tls.Certificate{pair}})
-	if g.dir, err = os.MkdirTemp("", "look-"); err != nil {
-		return err
-	}
-	g.Kubeconfig, err = testkit.WriteKubeconfig(g.dir, clientcmdapi.Cluster{Server: server.URL + g.base, CertificateAuthorityData: certificate}, clientcmdapi.AuthInfo{Token: g.token})
+	g.Kubeconfig, err = testkit.WriteKubeconfig(dir, clientcmdapi.Cluster{Server: server.URL + g.base, CertificateAuthorityData: certificate}, clientcmdapi.AuthInfo{Token: g.token})
 	if err != nil {
 		return err
 	}
@@ -129,19 +133,6 @@ func (g *Glass) listen(address string) error {
 	g.stop = cancel
 	g.running.Go(func() { _ = server.Run(ctx) })
 	return nil
-}
-
-// kindsOf asks for the kinds that the API server has, by their resources.
-func kindsOf(client discovery.DiscoveryInterface) map[string]string {
-	kinds := map[string]string{}
-	_, lists, _ := client.ServerGroupsAndResources() // as far as they are known
-	for _, list := range lists {
-		version, _ := schema.ParseGroupVersion(list.GroupVersion)
-		for _, r := range list.APIResources {
-			kinds[version.WithResource(r.Name).GroupResource().String()] = r.Kind
-		}
-	}
-	return kinds
 }
 
 // ServeHTTP passes a request on that brings the token.
@@ -158,6 +149,45 @@ func (g *Glass) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	g.proxy.ServeHTTP(w, r)
 }
 
+// Table is what kubectl get prints of the objects of one kind.
+type Table struct {
+	Resource string `json:"resource"`
+	metav1.Table
+}
+
+const (
+	mostTables = 16
+	mostRows   = "50" // of a table
+	asTable    = "application/json;as=Table;v=v1;g=meta.k8s.io"
+)
+
+// collect notes that the program reads or writes objects of a collection.
+func (g *Glass) collect(x *exchange) {
+	// What is in an object's path after the collection's is its name and a subresource.
+	path := strings.TrimSuffix(strings.TrimSuffix(x.Path, "/"+x.Target.Subresource), "/"+x.Target.Name)
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if len(g.collections) < mostTables && !slices.Contains(g.collections, path) {
+		g.collections = append(g.collections, path)
+	}
+}
+
+// Tables asks the API server for what the program reads or writes. What cannot be had is missing.
+func (g *Glass) Tables(ctx context.Context) []Table {
+	g.mu.Lock()
+	collections := slices.Clone(g.collections)
+	g.mu.Unlock()
+	all := []Table{}
+	for _, path := range collections {
+		table := Table{Resource: path}
+		body, err := g.server.Get().AbsPath(path).Param("limit", mostRows).Param("includeObject", string(metav1.IncludeNone)).SetHeader("Accept", asTable).DoRaw(ctx)
+		if err == nil && json.Unmarshal(body, &table.Table) == nil {
+			all = append(all, table)
+		}
+	}
+	return all
+}
+
 // Requests is how many have come.
 func (g *Glass) Requests() int64 { return g.requests.Load() }
 
@@ -166,5 +196,5 @@ func (g *Glass) Close() error {
 	g.stop()
 	g.running.Wait()
 	g.finish()
-	return os.RemoveAll(g.dir)
+	return os.RemoveAll(filepath.Dir(g.Kubeconfig))
 }

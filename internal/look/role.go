@@ -14,19 +14,14 @@ import (
 	"k8s.io/apimachinery/pkg/util/yaml"
 )
 
-// right is what a request needs, or a rule gives. In a rule each may be *.
+// right is what a rule gives. Each of its words may be *.
 type right struct{ verb, group, resource string }
 
-// covers reports whether a right of a rule gives one that is needed.
-func (r right) covers(needed right) bool {
-	return (r.verb == "*" || r.verb == needed.verb) && (r.group == "*" || r.group == needed.group) && (r.resource == "*" || r.resource == needed.resource)
-}
+// covers reports whether a word of a rule covers one that a request needs.
+func covers(given, needed string) bool { return given == "*" || given == needed }
 
-// readRole reads the rights that the Roles and ClusterRoles in a file give. Without one nothing is given.
+// readRole reads the rights that the Roles and ClusterRoles in a file give.
 func readRole(file string) (given []right, err error) {
-	if file == "" {
-		return nil, nil
-	}
 	text, err := os.ReadFile(file)
 	documents := yaml.NewYAMLOrJSONDecoder(bytes.NewReader(text), 4<<10)
 	for err == nil {
@@ -42,29 +37,27 @@ func readRole(file string) (given []right, err error) {
 			}
 		}
 	}
-	if errors.Is(err, io.EOF) && len(given) == 0 {
+	switch {
+	case !errors.Is(err, io.EOF):
+	case len(given) == 0:
 		err = errors.New("there is no rule in it")
+	default:
+		return given, nil
 	}
-	if !errors.Is(err, io.EOF) {
-		return nil, fmt.Errorf("--role %s: %w: give the YAML file of a Role or a ClusterRole", file, err)
-	}
-	return given, nil
+	return nil, fmt.Errorf("--role %s: %w: give the YAML file of a Role or a ClusterRole", file, err)
 }
 
 // use notes what a request needed; response is nil if there is none.
 func (g *Glass) use(x *exchange, response *http.Response) {
-	if x.Resource == "" {
+	if x.resource == "" {
 		return
 	}
-	needed := []string{x.verb()}
-	if response != nil && response.StatusCode == http.StatusCreated { // by a PUT or a PATCH, too
-		needed = append(needed, "create")
-	}
+	needed := path.Join(x.Target.Resource, x.Target.Subresource)
+	isMade := response != nil && response.StatusCode == http.StatusCreated
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	for _, verb := range needed {
-		g.unused = slices.DeleteFunc(g.unused, func(given right) bool {
-			return given.covers(right{verb, x.Group, path.Join(x.Resource, x.Subresource)})
-		})
-	}
+	g.unused = slices.DeleteFunc(g.unused, func(r right) bool {
+		isVerb := covers(r.verb, x.Verb()) || isMade && covers(r.verb, "create") // by a PUT or a PATCH, too
+		return isVerb && covers(r.group, x.Target.Group) && covers(r.resource, needed)
+	})
 }

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"k8s.io/apimachinery/pkg/util/sets"
 	"k8s.io/apimachinery/pkg/watch"
 
 	"example.com/byhand/internal/trace"
@@ -55,7 +56,7 @@ const (
 func (g *Glass) judgeWrite(w *write) {
 	f := g.findings
 	isDone := w.failed == ""
-	isEcho := w.cause != nil && w.cause.echo
+	isEcho := w.cause != nil && w.cause.Echo
 	w.echoes = row(isEcho, w.last.echoes)
 	isUndone := w.cause != nil && !isEcho && isDone && w.changed != "" && w.changed == w.last.changed && w.cause.object.UID == w.now.UID
 	w.undone = row(isUndone, w.last.undone)
@@ -67,8 +68,8 @@ func (g *Glass) judgeWrite(w *write) {
 	w.steady = row(isRetry && w.failed == w.last.failed && w.pause <= w.last.pause*6/5 && w.pause < longPause, w.last.steady)
 	// A single one may come of an event that came before the last one was sent, while that waited.
 	isUncaused := w.uncaused && w.last.uncaused && w.last.failed == ""
-	isHasty := w.failed == "409 Conflict" && isOlder(w.from, f.world.made.of(w.resource+" "+w.now.key()))
-	g.found("no-op-write", w.noOp && w.method != http.MethodDelete, "%s", w.Text)
+	isHasty := w.failed == "409 Conflict" && isOlder(w.from, g.world.made.of(w.resource+" "+w.now.key()))
+	g.found("no-op-write", w.noOp && w.Method != http.MethodDelete, "%s", w.Text)
 	g.found("write-without-cause", isUncaused && isDone && !w.noOp && w.changed != "", "%s, %s after the last one", w.Text, ago(w.pause))
 	g.found("loop", w.echoes > inRow, "%s, %d times in a row", w.Text, w.echoes)
 	g.found("fight", w.undone >= inRow, "%s, %d times in a row; undone by %s", w.Text, w.undone+1, by)
@@ -84,22 +85,22 @@ func (g *Glass) judgeRead(n note, event watch.EventType, body map[string]any) {
 	f := g.findings
 	r, isWatched := f.reading(n), f.isWatched(n)
 	r.expired = r.expired || event == watch.Error || n.code == http.StatusGone
-	took := n.Time.Sub(n.began)
+	took := n.Time.Sub(n.At)
 	if n.What == trace.Ended {
 		r.open, r.ended = r.open-1, n.Time
 		r.short = row(took <= shortWatch && !r.expired, r.short)
 	}
-	isWhole := n.What == trace.Opened && n.query.Get("sendInitialEvents") == "true" || n.What == trace.Listed && n.query.Get("continue") == ""
-	isExtra := isWhole && n.list && n.query.Get("limit") == "" && isWatched
+	isWhole := n.What == trace.Opened && n.Query.Get("sendInitialEvents") == "true" || n.What == trace.Listed && n.Query.Get("continue") == ""
+	isExtra := isWhole && n.isList() && n.Query.Get("limit") == "" && isWatched
 	// A program that was started anew lists anew, and takes longer.
-	isAgain := isWhole && !isExtra && !r.expired && r.open == 0 && n.began.Sub(r.ended) < 2*shortWatch
+	isAgain := isWhole && !isExtra && !r.expired && r.open == 0 && n.At.Sub(r.ended) < 2*shortWatch
 	isSame := false
-	if n.What == trace.Answered && !n.isWrite() && n.Subresource == "" && n.code == http.StatusOK && isWatched {
-		known := f.world.known(n.resource, keyOf(n.Namespace, n.Name))
+	if n.What == trace.Answered && !n.isWrite() && n.Target.Subresource == "" && n.code == http.StatusOK && isWatched {
+		known := g.world.known(n.resource, n.objectKey())
 		isSame = known != nil && known.ResourceVersion == text(body, "metadata", "resourceVersion")
 	}
 	pause, isPaced := f.paced(n)
-	isAll := n.Namespace == "" && !r.selects && !n.partial
+	isAll := n.Target.Namespace == "" && !r.selects && !n.partial
 	g.found("relist", isAgain, "%s", n)
 	g.found("short-watch", n.What == trace.Ended && r.short >= inRow, "%s ended after %s, %d times in a row", n, ago(took), r.short)
 	g.found("list-of-watched", isExtra, "%s", n)
@@ -119,17 +120,12 @@ func (g *Glass) finish() {
 	g.Observer.Close()
 	f, now := g.findings, time.Now()
 	isThere := func(o *object) bool {
-		last := f.world.known(o.resource, o.key())
+		last := g.world.known(o.resource, o.key())
 		return last != nil && last.UID == o.UID
 	}
-	others := map[string]int{} // namespaces, by kind
-	for pair := range f.heard {
-		if kind, namespace := pair[0], pair[1]; !f.written[namespace] {
-			others[kind]++
-		}
-	}
-	for _, kind := range slices.Sorted(maps.Keys(others)) {
-		g.found("all-namespaces", len(f.written) == 1, "%s of %d other namespaces came; all writes are in %s", kind, others[kind], strings.Join(slices.Sorted(maps.Keys(f.written)), ", "))
+	for _, kind := range slices.Sorted(maps.Keys(f.heard)) {
+		others := f.heard[kind].Difference(f.written).Len()
+		g.found("all-namespaces", f.written.Len() == 1 && others > 0, "%s of %d other namespaces came; all writes are in %s", kind, others, strings.Join(sets.List(f.written), ", "))
 	}
 	for _, pair := range f.unowned {
 		child, owner := pair[0], pair[1]

@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
-	"strings"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/watch"
@@ -37,8 +36,10 @@ func (g *Glass) tell(n note) {
 	case n.What == trace.Listed:
 		g.listed(n, body)
 	case n.What == trace.Refused:
-		g.say(n, "refused", "%s of %s → %s %s", n.verb(), n.where(), n.result(), text(body, "message"))
-	case n.isWrite() && n.What != trace.Sent:
+		g.say(n, "refused", "%s of %s → %s %s", n.Verb(), n.where(), n.result(), text(body, "message"))
+	case n.What == trace.Sent:
+		n.before = g.world.known(n.resource, n.objectKey())
+	case n.isWrite():
 		g.wrote(n, body)
 	}
 }
@@ -57,10 +58,10 @@ func (g *Glass) listed(n note, body map[string]any) {
 	r := g.findings.reading(n)
 	for _, item := range items {
 		content, _ := item.(map[string]any)
-		now := g.read(n.exchange, content)
+		now := n.read(content)
 		r.told(now.key())
 		if before := g.world.learn(now); before == nil || before.ResourceVersion != now.ResourceVersion {
-			g.happened(n, happening{at: n.Time, what: "was in a list", object: now})
+			g.happened(n, happening{n.Step, "in a list", "", now})
 		}
 	}
 	if _, isWhole := body["items"]; isWhole && text(body, "metadata", "continue") == "" { // A Table has no items.
@@ -77,8 +78,8 @@ func (g *Glass) missing(n note, r *reading) {
 		}
 		delete(r.has, key)
 		if o := g.world.known(n.resource, key); o != nil {
-			g.world.forget(n.resource, key)
-			g.happened(n, happening{at: n.Time, what: "was deleted", object: o})
+			o.gone = true
+			g.happened(n, happening{n.Step, "deleted", "", o})
 			g.remark("deleted", "%s: gone while nobody watched", o)
 		}
 	}
@@ -98,40 +99,35 @@ func (g *Glass) received(n note, event watch.EventType, content map[string]any) 
 	case event == watch.Bookmark || nameOf(content) == "":
 		return
 	}
-	now := g.read(n.exchange, content)
-	own := g.world.ownOf(n, now, event == watch.Deleted)
+	now := n.read(content)
 	before := g.world.learn(now)
 	r.told(now.key())
 	g.about(n, now)
-	n.Echo = own != nil
-	h := happening{at: n.Time, what: "was changed", echo: own != nil, object: now}
-	if before == nil || before.written != now.written {
-		h.by = now.written.by
+	n.Echo = g.world.isOwn(n, now)
+	h := happening{n.Step, "changed", "", now}
+	if before == nil || before.by != now.by || before.at != now.at {
+		h.by = now.by
 	}
 	switch {
 	case event == watch.Deleted:
-		g.world.forget(n.resource, now.key())
+		now.gone = true
 		delete(r.has, now.key())
-		h.what, h.by = "was deleted", ""
-	case own != nil:
-		own.told, own.before = true, before
-	case before == nil || before.UID != now.UID:
-		h.what = "was added"
+		h.what, h.by, before = "deleted", "", nil
+	case n.Echo && event != watch.Added:
+	case n.Echo || before == nil || before.UID != now.UID:
+		h.what, before = "added", nil
 	case before.ResourceVersion == now.ResourceVersion:
 		return // The stream of a list that was opened again.
 	}
 	g.happened(n, h)
-	if own != nil {
+	if n.Echo {
 		return // The answer tells what has changed.
 	}
-	line := now.String()
-	if h.what == "was changed" {
-		line += colon(changes(before, now))
-	}
+	line := now.String() + colon(changes(before, now))
 	if h.by != "" {
 		line += " (by " + h.by + ")"
 	}
-	g.say(n, strings.TrimPrefix(h.what, "was "), "%s", line)
+	g.say(n, h.what, "%s", line)
 }
 
 // about says what object a step is about, and whose it is.
@@ -142,7 +138,7 @@ func (g *Glass) about(n note, o *object) {
 
 func (g *Glass) happened(n note, h happening) {
 	g.findings.hear(n, h)
-	g.world.happened(h)
+	g.world.happened = newest(append(g.world.happened, h), mostHappenings)
 }
 
 func colon(text string) string {
@@ -158,9 +154,12 @@ func (g *Glass) wrote(n note, body map[string]any) {
 	if bytes.HasPrefix(n.sent, protobufMagic) {
 		n.sent, _ = json.Marshal(sent)
 	}
-	n.Name = cmp.Or(n.Name, nameOf(sent), nameOf(body)) // That of a generateName is in the answer.
-	key := keyOf(n.Namespace, n.Name)
+	n.Target.Name = cmp.Or(n.Target.Name, nameOf(sent), nameOf(body)) // That of a generateName is in the answer.
+	key := n.objectKey()
 	w := &write{note: n, from: text(sent, "metadata", "resourceVersion"), now: g.world.objects.of(n.resource + " " + key)}
+	if w.now == nil {
+		w.now = n.read(sent)
+	}
 	switch {
 	case n.code == 0:
 		w.failed = "no answer"
@@ -169,26 +168,28 @@ func (g *Glass) wrote(n note, body map[string]any) {
 		if n.resource != "secrets" { // The message may quote what is in it.
 			w.changed = text(body, "message")
 		}
-	case n.method == http.MethodDelete && nameOf(body) == "":
-		g.world.forget(n.resource, key)
-	case nameOf(body) != "" && (n.Subresource == "" || n.Subresource == "status"): // Others answer with another kind, or a token.
-		w.now = g.read(n.exchange, body)
-		w.before = g.world.before(n.exchange, w.now)
+	case n.Method == http.MethodDelete && nameOf(body) == "":
+		w.now.gone = true
+	case nameOf(body) != "" && (n.Target.Subresource == "" || n.Target.Subresource == "status"): // Others answer with another kind, or a token.
+		w.now = n.read(body)
+		if known := g.world.known(n.resource, key); known == nil || isOlder(known.ResourceVersion, w.now.ResourceVersion) {
+			w.before = known // Its event has not come yet.
+		}
+		if w.before != nil && w.before.ResourceVersion != w.now.ResourceVersion {
+			g.world.made.Add(n.resource+" "+key, w.now.ResourceVersion)
+		}
 		g.world.learn(w.now)
 		w.noOp = w.before != nil && w.before.ResourceVersion == w.now.ResourceVersion
 		if w.changed = changes(w.before, w.now); w.changed == "" && w.noOp {
 			w.changed = "nothing changed"
-			if filled := changes(g.read(n.exchange, sent), w.now); n.method == http.MethodPut && filled != "" {
+			if filled := changes(n.read(sent), w.now); n.Method == http.MethodPut && filled != "" {
 				w.changed += "; the API server put back " + filled
 			}
 		}
 	}
-	if w.now == nil {
-		w.now = g.read(n.exchange, sent)
-	}
 	n.Cause = w.explain(g.world)
 	g.about(n, w.now)
-	g.say(n, "sent", "%s %s → %s%s  (%s)", n.method, n.path, n.result(), colon(w.changed), n.Cause)
+	g.say(n, "sent", "%s %s → %s%s  (%s)", n.Method, n.Path, n.result(), colon(w.changed), n.Cause)
 	g.judgeWrite(w)
 	w.last, w.before, w.body, w.sent = nil, nil, nil, nil
 	g.world.sent.Add(n.key(), w)

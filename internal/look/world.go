@@ -4,11 +4,13 @@ import (
 	"cmp"
 	"encoding/json"
 	"maps"
+	"slices"
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/resourceversion"
 	"k8s.io/client-go/tools/cache"
 	"k8s.io/utils/lru"
@@ -16,8 +18,9 @@ import (
 )
 
 const (
-	mostObjects   = 8 << 10
-	biggestObject = 8 << 10
+	mostObjects    = 8 << 10
+	mostHappenings = 8 << 10
+	biggestObject  = 8 << 10
 	// mostAnnotation is how long an annotation may be that is kept.
 	mostAnnotation = 256
 	// mostOwners is how far owners are followed.
@@ -42,15 +45,15 @@ func (r recent[T]) of(key string) T {
 type world struct {
 	objects recent[*object] // by resource and key
 	byUID   recent[*object]
-	own     recent[*ownWrite]   // by resource and version, or by the UID of what was deleted
-	made    recent[string]      // the version that the program's last write has made of an object, by resource and key
-	causes  recent[[]happening] // by the UID of an object: of it, and of what it owns
-	all     []happening         // the newest of every object
-	sent    recent[*write]      // the last ones, by method, path and name
+	own     recent[time.Time] // when the program's write began, by the resource and version that it made, or by the UID of what it deleted
+	made    recent[string]    // the version that the program's last write has made of an object, by resource and key
+	sent    recent[*write]    // the last ones, by method, path and name
+	// happened has the newest events in the order in which they came.
+	happened []happening
 }
 
 func newWorld() *world {
-	return &world{objects: newRecent[*object](), byUID: newRecent[*object](), own: newRecent[*ownWrite](), made: newRecent[string](), causes: newRecent[[]happening](), sent: newRecent[*write]()}
+	return &world{objects: newRecent[*object](), byUID: newRecent[*object](), own: newRecent[time.Time](), made: newRecent[string](), sent: newRecent[*write]()}
 }
 
 // object is one as it was last seen.
@@ -58,12 +61,9 @@ type object struct {
 	metav1.PartialObjectMetadata // without what is long
 	resource                     string
 	gone                         bool
-	fields                       []byte // JSON, nil if it is too big
-	written                      written
-}
-
-// written says who wrote an object last, and in which second, as far as managedFields tell.
-type written struct {
+	fields                       []byte      // JSON, nil if it is too big
+	family                       []types.UID // its own, and that of its owner, if it has them
+	// by wrote it last, and in that second, as far as managedFields tell.
 	by string
 	at int64
 }
@@ -77,12 +77,12 @@ func (o *object) String() string { return o.Kind + " " + o.key() }
 func keyOf(namespace, name string) string { return cache.NewObjectName(namespace, name).String() }
 
 // read returns what is kept of an object.
-func (g *Glass) read(x *exchange, content map[string]any) *object {
+func (x *exchange) read(content map[string]any) *object {
 	o := &object{resource: x.resource}
 	_ = runtime.DefaultUnstructuredConverter.FromUnstructured(content, &o.PartialObjectMetadata)
 	for _, m := range o.ManagedFields { // That of the subresource scale has no time.
-		if at := ptr.Deref(m.Time, metav1.Time{}).Unix(); at >= o.written.at {
-			o.written = written{m.Manager, at}
+		if at := ptr.Deref(m.Time, metav1.Time{}).Unix(); at >= o.at {
+			o.by, o.at = m.Manager, at
 		}
 	}
 	maps.DeleteFunc(o.Annotations, func(_, value string) bool { return len(value) > mostAnnotation })
@@ -97,7 +97,8 @@ func (g *Glass) read(x *exchange, content map[string]any) *object {
 	if text, err := json.Marshal(content); err == nil && len(text) <= biggestObject && !x.partial {
 		o.fields = text
 	}
-	o.Kind, o.ManagedFields, o.Annotations, o.Labels = cmp.Or(g.kinds[x.resource], o.Kind, x.resource), nil, nil, nil
+	o.family = slices.DeleteFunc([]types.UID{o.UID, controllerOf(o).UID}, func(uid types.UID) bool { return uid == "" })
+	o.Kind, o.ManagedFields, o.Annotations, o.Labels = cmp.Or(x.kind, o.Kind, x.resource), nil, nil, nil
 	return o
 }
 
@@ -125,55 +126,21 @@ func (w *world) known(resource, key string) *object {
 	return nil
 }
 
-// forget notes that an object is gone.
-func (w *world) forget(resource, key string) {
-	if o := w.known(resource, key); o != nil {
-		o.gone = true
-	}
-}
-
-// ownWrite is a write of the program that was answered: when it was sent, and how the object was
-// before it, if the event of it was told first.
-type ownWrite struct {
-	began  time.Time
-	told   bool
-	before *object
-}
-
 // wrote notes, as soon as an answer is there, what the program has written: the event of it may be
 // told before the answer. Unlike the others it may be called at any time.
 func (w *world) wrote(x *exchange, answer map[string]any) {
 	for _, id := range []string{x.resource + " " + text(answer, "metadata", "resourceVersion"), text(answer, "details", "uid")} {
 		// The answer to a write that changes nothing has the version of an earlier one.
-		if w.own.of(id) == nil {
-			w.own.Add(id, &ownWrite{began: x.began})
+		if w.own.of(id).IsZero() {
+			w.own.Add(id, x.At)
 		}
 	}
 }
 
-// ownOf returns the write of the program that led to an event, nil if another client did.
-func (w *world) ownOf(n note, o *object, isDeleted bool) *ownWrite {
-	own := w.own.of(o.resource + " " + o.ResourceVersion)
-	if own == nil && isDeleted {
-		own = w.own.of(string(o.UID))
-	}
-	if own == nil || !own.began.Before(n.Time) {
-		return nil
-	}
-	return own
-}
-
-// before returns how an object was before a write that made it what it is now: the same if an earlier
-// one did.
-func (w *world) before(x *exchange, now *object) *object {
-	switch own := w.own.of(now.resource + " " + now.ResourceVersion); {
-	case own != nil && !own.began.Equal(x.began):
-		return now
-	case own != nil && own.told:
-		return own.before
-	default:
-		return w.known(now.resource, now.key())
-	}
+// isOwn reports whether a write of the program led to an event.
+func (w *world) isOwn(n note, o *object) bool {
+	began := cmp.Or(w.own.of(o.resource+" "+o.ResourceVersion), w.own.of(string(o.UID)))
+	return !began.IsZero() && began.Before(n.Time)
 }
 
 // controllerOf is the owner that controls an object, else its first one, the zero value for none.
