@@ -73,7 +73,7 @@ func (f *findings) learn(w *write) {
 	if w.Target.Namespace != "" {
 		f.written.Insert(w.Target.Namespace)
 	}
-	if w.Method == http.MethodPost && len(w.now.OwnerReferences) == 0 && w.cause != nil && w.cause.object.UID != w.now.UID {
+	if w.Method == http.MethodPost && len(w.now.OwnerReferences) == 0 && w.cause != nil && w.cause.object.UID != w.now.UID && len(f.unowned) < mostObjects {
 		f.unowned = append(f.unowned, [2]*object{w.now, w.cause.object})
 	}
 }
