@@ -273,14 +273,13 @@ func TestRename(t *testing.T) {
 }
 
 // A DELETE has failed, and is not wanted any more: the Foo has its old name again. When it is wanted
-// once more, one Conflict does not make it a failure that lasts.
+// once more, one failure does not make it one that lasts.
 func TestRenameBack(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := converged(t, 1)
-		conflict := apierrors.NewConflict(schema.GroupResource{Resource: "deployments"}, "deployment", errors.New("changed"))
 		for _, name := range []string{"renamed", "deployment", "renamed"} {
 			w.set(fooPath+"foo", name, "spec", "deploymentName")
-			w.refuse(http.MethodDelete, deploymentPath+"deployment", conflict)
+			w.refuse(http.MethodDelete, deploymentPath+"deployment", apierrors.NewInternalError(errors.New("down")))
 			w.again(1)
 		}
 		w.ready("foo", v1alpha1.ReasonWaitingForReplicas)
