@@ -215,6 +215,13 @@ func (f *Failures) Failed(object metav1.Object) bool {
 	return ok
 }
 
+// Tried returns when a write for an object was last tried, the zero time if that is not remembered.
+func (f *Failures) Tried(object metav1.Object, write string) time.Time {
+	known, _ := f.attempts.Get(attemptID{object.GetUID(), write})
+	a, _ := known.(attempt)
+	return a.ended
+}
+
 // renewAfter is when the message of a cause that goes on is renewed, and toldFor when one that
 // has ended, or whose object nobody has reconciled for longer than the usual resync, is new again.
 const renewAfter, toldFor = 5 * time.Minute, 15 * time.Minute

@@ -164,23 +164,19 @@ func validate(foo *v1alpha1.Foo) *cause {
 
 // checkController refuses a Deployment that the Foo, by its UID, does not control.
 func (r *Reconciler) checkController(deployment *appsv1.Deployment, foo *v1alpha1.Foo) *cause {
-	owner, whose := metav1.GetControllerOfNoCopy(deployment), "has no controller"
+	owner, whose := ptr.Deref(metav1.GetControllerOfNoCopy(deployment), metav1.OwnerReference{}), "has no controller"
+	other, _ := get[*v1alpha1.Foo](r.FooStore, cache.NewObjectName(foo.Namespace, owner.Name))
+	isFoo := owner.APIVersion == fooKind.GroupVersion().String() && owner.Kind == fooKind.Kind
 	switch {
-	case deployment.DeletionTimestamp == nil && owner != nil && owner.UID == foo.UID:
+	case deployment.DeletionTimestamp == nil && owner.UID == foo.UID:
 		return nil // Whatever name the reference has.
-	case deployment.DeletionTimestamp != nil, owner != nil && owner.APIVersion == fooKind.GroupVersion().String() && owner.Kind == fooKind.Kind && !r.exists(foo.Namespace, owner):
+	case deployment.DeletionTimestamp != nil, isFoo && (other == nil || other.UID != owner.UID):
 		// It is being deleted, or the garbage collector is about to: not if it does not know the version.
 		return &cause{reason: v1alpha1.ReasonWaitingForDeletion, message: fmt.Sprintf("Deployment %q is being deleted, or the Foo that controls it is gone: a new one will follow", deployment.Name)}
-	case owner != nil:
+	case owner.Kind != "":
 		whose = fmt.Sprintf("is controlled by %s %q", owner.Kind, owner.Name)
 	}
 	return warning(v1alpha1.ReasonNameTaken, fmt.Sprintf("Deployment %q exists and %s: delete it or change spec.deploymentName", deployment.Name, whose))
-}
-
-// exists reports whether an owner reference points to a Foo of the cache.
-func (r *Reconciler) exists(namespace string, owner *metav1.OwnerReference) bool {
-	foo, ok := get[*v1alpha1.Foo](r.FooStore, cache.NewObjectName(namespace, owner.Name))
-	return ok && foo.UID == owner.UID
 }
 
 // applyDesired sets the fields that this controller decides. The others stay: the API server's

@@ -133,8 +133,10 @@ func (r *Reconciler) try(s *fooState, w controller.Write, send func() error) {
 // readState returns what the cache shows of a Foo.
 func (r *Reconciler) readState(key cache.ObjectName, foo *v1alpha1.Foo) *fooState {
 	s := &fooState{key: key, foo: foo, owned: informer.DeploymentsOf(r.DeploymentStore, foo)}
-	// Causes stand in one order, or each would be another text.
-	slices.SortFunc(s.owned, func(a, b *appsv1.Deployment) int { return cmp.Compare(a.Name, b.Name) })
+	// What was tried longest ago comes first: of those whose deletion hangs none holds up another for ever.
+	slices.SortFunc(s.owned, func(a, b *appsv1.Deployment) int {
+		return cmp.Or(r.Failures.Tried(foo, deletion(a)).Compare(r.Failures.Tried(foo, deletion(b))), cmp.Compare(a.Name, b.Name))
+	})
 	if d, ok := get[*appsv1.Deployment](r.DeploymentStore, cache.NewObjectName(foo.Namespace, foo.Spec.DeploymentName)); ok {
 		s.set(d)
 	}

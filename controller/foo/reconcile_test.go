@@ -476,8 +476,8 @@ func TestStaleStoreDeletesNothing(t *testing.T) {
 	w.reconcile()
 	w.sent()
 	w.syncAndReconcile()
-	w.sent("PUT deployments/renamed", "GET foos/foo", "GET deployments/renamed", "DELETE deployments/copy",
-		"GET foos/foo", "GET deployments/renamed", "DELETE deployments/deployment", "PUT foos/foo/status")
+	w.sent("PUT deployments/renamed", "GET foos/foo", "GET deployments/renamed", "DELETE deployments/deployment",
+		"GET foos/foo", "GET deployments/renamed", "DELETE deployments/copy", "PUT foos/foo/status")
 }
 
 // The Foo has given its number away and a person has scaled the Deployment: an old store must not
@@ -753,20 +753,25 @@ func TestCopyHasNoNumber(t *testing.T) {
 	})
 }
 
-// Of two old Deployments a webhook lets the deletion of the first hang: the other one is deleted meanwhile.
+// A webhook lets the deletions of ten old Deployments hang: the eleventh is deleted meanwhile.
 func TestHangingDeletionHoldsUpNoOther(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := converged(t, 1)
+		for i := range 10 {
+			w.createDeployment(fmt.Sprint("old", i), w.deployment("deployment").OwnerReferences...)
+		}
 		w.createDeployment("z", w.deployment("deployment").OwnerReferences...)
-		w.set(fooPath+"foo", "renamed", "spec", "deploymentName")
 		w.api.Refuse(func(r *http.Request) *apierrors.StatusError {
-			if r.Method == http.MethodDelete && r.URL.Path == deploymentPath+"deployment" {
-				<-r.Context().Done()
+			if r.Method == http.MethodDelete && strings.HasPrefix(r.URL.Path, deploymentPath+"old") {
+				select {
+				case <-time.After(10 * time.Second):
+				case <-r.Context().Done():
+				}
 				return apierrors.NewInternalError(errors.New("hangs"))
 			}
 			return nil
 		})
-		for range 3 { // The second one waits for the cache.
+		for range 10 {
 			w.sync()
 			again, _ := w.tryReconcile(fooKey)
 			time.Sleep(again)

@@ -27,12 +27,11 @@ func (r *Reconciler) deleteRenamed(ctx context.Context, s *fooState) {
 	hasNew := s.blocked == nil && s.deployment != nil && s.differs == ""
 	for _, old := range s.owned {
 		if hasNew && ctx.Err() != nil || s.behind {
-			s.wait = 1 // ns: the next reconcile goes on at once, while what has hung waits for its back-off.
-			return
+			return // The next reconcile begins with those that were not tried.
 		}
 		// One that is being deleted may stay for a while: a finalizer holds it. Each reconcile
 		// would delete it again.
-		w := controller.Write{Name: "delete Deployment " + cache.MetaObjectToName(old).String(), Version: old.ResourceVersion}
+		w := controller.Write{Name: deletion(old), Version: old.ResourceVersion}
 		if !hasNew || old.Name == s.foo.Spec.DeploymentName || old.DeletionTimestamp != nil {
 			r.try(s, w, nil)
 			continue
@@ -62,10 +61,15 @@ func (r *Reconciler) deleteRenamed(ctx context.Context, s *fooState) {
 	}
 }
 
+// deletion is the name of the write that deletes a Deployment.
+func deletion(d *appsv1.Deployment) string {
+	return "delete Deployment " + cache.MetaObjectToName(d).String()
+}
+
 // takeOver is for a Foo without a number of replicas: others have set that in the Deployment alone, and it is
 // deleted with it. So the new one gets the number of the largest of the old ones, if it has fewer, for as long as
 // that is there: others may still scale it. takeOver returns that old one, nil if there is none. What is younger
-// than the new one is a copy that somebody has made.
+// than the new one, by a second, is a copy that somebody has made.
 func (s *fooState) takeOver(d *appsv1.Deployment) (highest *appsv1.Deployment) {
 	for _, old := range s.owned {
 		isYounger := d.UID != "" && d.CreationTimestamp.Before(&old.CreationTimestamp)

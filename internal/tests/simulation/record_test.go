@@ -52,6 +52,7 @@ type write struct {
 	purpose string
 	reason  string // for the condition Ready, if it failed; "" if it succeeded
 	cause   string // what is told once
+	passes  bool   // it was a race, or the cache is behind: it lasts only by itself
 	isOneOf bool   // what failed is a GET for this write or for another one
 	// How often it failed, or succeeded and was undone, in a row, and since when.
 	times       int
@@ -123,9 +124,9 @@ func (s *sequence) ended(w *worker, x *exchange, refused *apierrors.StatusError,
 		return
 	}
 	r, purpose := w.process.record(w.key), s.purpose(w, x)
-	writes := x.of(w)
+	writes, passes := x.of(w), cause == causeBehind || refused != nil && slices.Contains([]int32{404, 409}, refused.ErrStatus.Code)
 	for _, name := range writes {
-		r.note(name, &write{purpose: purpose, reason: reason, cause: cause, since: x.at, isOneOf: len(writes) > 1})
+		r.note(name, &write{purpose: purpose, reason: reason, cause: cause, since: x.at, passes: passes, isOneOf: len(writes) > 1})
 		w.sent[name] = x.method != http.MethodGet
 	}
 	if x.status && reason == "" && r.writes[statusWrite].times == 1 && s.resting {
@@ -163,7 +164,9 @@ func (r *record) note(name string, w *write) {
 	if w.reason != "" || last.reason == "" {
 		w.times += last.times // in a row
 	}
-	if !last.since.IsZero() && w.times > 1 {
+	if w.passes && (!last.passes || last.purpose != w.purpose) {
+		// It begins to last.
+	} else if !last.since.IsZero() && w.times > 1 {
 		w.since = last.since
 	} else if w.reason == "" && w.times == 1 {
 		w.since = time.Time{}
@@ -264,11 +267,10 @@ func (r *record) failing(before, now []string) (must, may []string, old []string
 // after more. A terminating namespace stays.
 func (r *record) ends(wanted []string) {
 	for name, w := range r.writes {
-		isWanted := name == statusWrite || slices.Contains(wanted, name) || strings.HasPrefix(name, "DELETE")
-		if w.reason == "" || w.reason == v1alpha1.ReasonNamespaceTerminating || isWanted {
+		if w.reason == "" || w.reason == v1alpha1.ReasonNamespaceTerminating || name == statusWrite || slices.Contains(wanted, name) {
 			continue
 		}
-		if w.since = time.Now(); time.Since(w.last) > stands {
+		if w.since = time.Now(); time.Since(w.last) > stands && !strings.HasPrefix(name, http.MethodDelete) {
 			delete(r.writes, name)
 		}
 	}
