@@ -128,7 +128,9 @@ func (f *Failures) Try(object metav1.Object, w Write, send func() error) Failure
 		a.send(string(id.uid), w, send)
 		wait = time.Until(a.next)
 	}
-	lasts := a.err != nil && (a.ended.Sub(a.since) >= lastsFrom || !passes(a.err) && (time.Since(a.since) >= lastsFrom || a.took >= hangsFrom))
+	// A race, or a look that shows an old cache, lasts only if the tries have gone on for so long.
+	passes := isRace(a.err) || errors.Is(a.err, ErrCacheBehind)
+	lasts := a.err != nil && (a.ended.Sub(a.since) >= lastsFrom || !passes && (time.Since(a.since) >= lastsFrom || a.took >= hangsFrom))
 	undone := a.done >= undoneFrom && !lasts && !IsRefusal(a.err)
 	if send == nil {
 		return f.notWanted(id, w, a, undone)
@@ -166,10 +168,6 @@ func (f *Failures) notWanted(id attemptID, w Write, a attempt, undone bool) Fail
 	return Failure{}
 }
 
-// passes reports whether a failure is over by itself: a race, or a look that shows an old cache. It lasts only
-// if the tries have ended in nothing else for so long.
-func passes(err error) bool { return isRace(err) || errors.Is(err, ErrCacheBehind) }
-
 // failed returns the error with the name of the write before it.
 func (w Write) failed(err error) error { return fmt.Errorf("%s: %w", cmp.Or(w.Title, w.Name), err) }
 
@@ -181,7 +179,7 @@ func (a *attempt) send(uid string, w Write, send func() error) {
 	} else {
 		a.failed, a.err = a.failed+1, w.failed(a.err)
 	}
-	if before == nil || passes(a.err) && (a.failed == 1 || !passes(before)) {
+	if before == nil {
 		a.since = began
 	}
 	a.ended, a.took, a.refused = time.Now(), time.Since(began), ""

@@ -91,13 +91,6 @@ func TestFailureLasts(t *testing.T) {
 		if got := f.after(10*time.Second, "create", 2, errBroken, true); !got.Lasts {
 			t.Error("another generation ends it")
 		}
-		if got := f.after(10*time.Second, "create", 2, controller.ErrCacheBehind, true); got.Lasts {
-			t.Error("one look that shows an old cache lasts, for what failed before it was something else")
-		}
-		f.after(10*time.Second, "create", 2, controller.ErrCacheBehind, true)
-		if got := f.after(10*time.Second, "create", 3, controller.ErrCacheBehind, true); got.Lasts {
-			t.Error("one look for a new generation lasts")
-		}
 		hangs := func() error { time.Sleep(5 * time.Second); return errBroken }
 		if got := f.failures.Try(object(1), controller.Write{Name: "delete"}, hangs); !got.Lasts {
 			t.Error("a try that took 5 s does not last")

@@ -121,30 +121,31 @@ func (r *Reconciler) updateDeployment(ctx context.Context, s *fooState, desired,
 var errChanged = errors.New("is not as it was sent: does an admission webhook change it?")
 
 // verify asks the API server whether the Foo, and a Deployment of it unless it is nil, are still as in the
-// cache, and returns that. If not, a watch is behind and it returns ErrCacheBehind. The spec counts, and who controls the
-// Deployment: each change of a spec, and the deletion, raises the generation.
+// cache, and returns that. If not, a watch is behind and it returns ErrCacheBehind. Of the Foo only the spec
+// counts: each change of that, and the deletion, raises the generation. Of a Deployment that it names all that
+// the Foo asks for counts, of another one the number of replicas.
 func (r *Reconciler) verify(ctx context.Context, s *fooState, d *appsv1.Deployment) (live *appsv1.Deployment, err error) {
 	foo, err := r.Foos.Foos(s.foo.Namespace).Get(ctx, s.foo.Name, metav1.GetOptions{})
-	if err := r.current(s, r.FooStore, s.foo, foo, err); err != nil || d == nil {
+	isCurrent := err == nil && foo.Generation == s.foo.Generation
+	if err := r.current(s, r.FooStore, s.foo, foo, isCurrent, err); err != nil || d == nil {
 		return nil, err
 	}
 	live, err = r.Deployments.Deployments(s.foo.Namespace).Get(ctx, d.Name, metav1.GetOptions{})
-	if err := r.current(s, r.DeploymentStore, d, live, err); err != nil || metav1.IsControlledBy(live, s.foo) {
-		return live, err
-	}
-	return nil, controller.ErrCacheBehind
+	isCurrent = err == nil && live.DeletionTimestamp == nil && differs(live, s) == differs(d, s) &&
+		(d == s.deployment || ptr.Deref(live.Spec.Replicas, 1) == ptr.Deref(d.Spec.Replicas, 1))
+	return live, r.current(s, r.DeploymentStore, d, live, isCurrent, err)
 }
 
-// current returns ErrCacheBehind unless a GET has returned the object that the cache has, of its generation. Its
-// newer version is awaited, and not that of another object: a proxy may have asked another cluster.
-func (r *Reconciler) current(s *fooState, store cache.Store, cached, live metav1.Object, err error) error {
+// current returns ErrCacheBehind unless a GET has returned the object that the cache has, as it has it. Its newer
+// version is awaited, and not that of another object: a proxy may have asked another cluster.
+func (r *Reconciler) current(s *fooState, store cache.Store, cached, live metav1.Object, isCurrent bool, err error) error {
 	switch {
 	case apierrors.IsNotFound(err), err == nil && live.GetUID() != cached.GetUID():
 		return controller.ErrCacheBehind
 	case err != nil:
 		return fmt.Errorf("get: %w", err)
 	}
-	if r.Writes.Await(s.key, store, live); live.GetGeneration() != cached.GetGeneration() {
+	if r.Writes.Await(s.key, store, live); !isCurrent {
 		return controller.ErrCacheBehind
 	}
 	return nil
@@ -168,7 +169,7 @@ func (r *Reconciler) checkController(deployment *appsv1.Deployment, foo *v1alpha
 	other, _ := get[*v1alpha1.Foo](r.FooStore, cache.NewObjectName(foo.Namespace, owner.Name))
 	isFoo := owner.APIVersion == fooKind.GroupVersion().String() && owner.Kind == fooKind.Kind
 	switch {
-	case deployment.DeletionTimestamp == nil && owner.UID == foo.UID:
+	case deployment.DeletionTimestamp == nil && owner.Kind != "" && owner.UID == foo.UID:
 		return nil // Whatever name the reference has.
 	case deployment.DeletionTimestamp != nil, isFoo && (other == nil || other.UID != owner.UID):
 		// It is being deleted, or the garbage collector is about to: not if it does not know the version.

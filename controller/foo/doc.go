@@ -89,8 +89,7 @@
 //   - A Deployment that was copied with its owner reference is one that the Foo controls under
 //     another name: it is deleted.
 //   - That others undo a deletion is told while there is something to delete, and not for a minute after.
+//   - That the cache is behind is told when looks have shown it for 10 s, beside the numbers that it has.
 //   - While a watch is down, or silent, no key is reconciled whose last write, or last answer to a GET, it has
-//     not shown: the status stays that of its observedGeneration, and the log tells it each minute. A status
-//     tells that the cache is behind, beside the numbers that it has, if the API server has had no such object
-//     for 10 s, or another of its name.
+//     not shown: the status stays that of its observedGeneration, and the log tells it each minute.
 package foo

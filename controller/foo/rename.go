@@ -1,7 +1,9 @@
 package foo
 
 import (
+	"cmp"
 	"context"
+	"slices"
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
@@ -24,6 +26,11 @@ import (
 // deleteRenamed deletes the Deployments that the Foo controls under an earlier name. The new one
 // comes first: if it is refused (a quota), or changed by a webhook, the old one still runs.
 func (r *Reconciler) deleteRenamed(ctx context.Context, s *fooState) {
+	// In one order, or each time the causes would be another text.
+	first := len(s.failures)
+	defer func() {
+		slices.SortFunc(s.failures[first:], func(a, b controller.Failure) int { return cmp.Compare(a.Write, b.Write) })
+	}()
 	hasNew := s.blocked == nil && s.deployment != nil && s.differs == ""
 	for _, old := range s.owned {
 		if hasNew && ctx.Err() != nil || s.behind {

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"regexp"
-	"slices"
 	"strings"
 
 	appsv1 "k8s.io/api/apps/v1"
@@ -167,8 +166,6 @@ func explain(s *fooState) (causes []cause) {
 	if s.blocked != nil {
 		return []cause{*s.blocked}
 	}
-	// In one order, or each time they would be another text.
-	slices.SortFunc(s.failures, func(a, b controller.Failure) int { return cmp.Compare(a.Write, b.Write) })
 	for _, f := range s.failures {
 		if c, ok := causeOf(f); ok {
 			causes = append(causes, c)

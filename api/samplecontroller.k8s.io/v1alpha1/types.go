@@ -46,9 +46,10 @@ type FooStatus struct {
 }
 
 // FooReady is the type of a Foo's condition. It is True only if the Foo has the Deployment that
-// its spec asks for, each wanted replica of it, and no other, is available and of the newest
-// template, and no write of the Foo's fails. During a rollout it is False. Pods that are terminating do not count, nor does a
-// Deployment of an earlier name that is still being deleted. Its reason is one of the words
+// its spec asks for, and each wanted replica of it, and no other, is available and of the newest
+// template: during a rollout it is False. A write that is refused, or fails for long, makes it
+// False, too, such as the deletion of a Deployment of an earlier name. One that is still being
+// deleted does not count, nor do Pods that are terminating. Its reason is one of the words
 // below. The status of a Foo that is being deleted stays as it was.
 const FooReady = "Ready"
 

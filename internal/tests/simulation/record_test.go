@@ -9,11 +9,11 @@ import (
 	"strings"
 	"time"
 
+	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/equality"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/tools/cache"
@@ -52,7 +52,6 @@ type write struct {
 	purpose string
 	reason  string // for the condition Ready, if it failed; "" if it succeeded
 	cause   string // what is told once
-	passes  bool   // it was a race, or the cache is behind: it lasts only by itself
 	isOneOf bool   // what failed is a GET for this write or for another one
 	// How often it failed, or succeeded and was undone, in a row, and since when.
 	times       int
@@ -85,17 +84,18 @@ func (x *exchange) of(w *worker) (writes []string) {
 }
 
 // showsNewer reports whether the answer to a GET says that the cache is behind.
-func (x *exchange) showsNewer(saw seen, refused *apierrors.StatusError) bool {
-	if refused != nil {
+func (s *sequence) showsNewer(x *exchange, saw seen, refused *apierrors.StatusError) bool {
+	switch {
+	case refused != nil:
 		return apierrors.IsNotFound(refused)
+	case x.resource == "foos":
+		return x.answer.GetUID() != saw.foo.UID || x.answer.GetGeneration() != saw.foo.Generation
+	case x.name == saw.foo.Spec.DeploymentName:
+		return x.answer.GetDeletionTimestamp() != nil || saw.changed(s, x) != ""
 	}
-	var cached metav1.Object = saw.foo
-	for _, d := range append(saw.owned, saw.deployment) {
-		if x.resource == "deployments" && d != nil && d.Name == x.name {
-			cached = d
-		}
-	}
-	return x.answer.GetUID() != cached.GetUID() || x.answer.GetGeneration() != cached.GetGeneration()
+	return slices.ContainsFunc(saw.owned, func(old *appsv1.Deployment) bool {
+		return old.Name == x.name && oracle.Replicas(old) != oracle.Replicas(typed[appsv1.Deployment](s, x.answer))
+	})
 }
 
 // ended notes how a request has ended for the worker: refused, lost (nobody knows), or done.
@@ -107,7 +107,7 @@ func (s *sequence) ended(w *worker, x *exchange, refused *apierrors.StatusError,
 	switch {
 	case lost:
 		reason, cause = v1alpha1.ReasonRequestFailed, "lost"
-	case !lost && x.method == http.MethodGet && x.showsNewer(w.seen, refused):
+	case !lost && x.method == http.MethodGet && s.showsNewer(x, w.seen, refused):
 		reason, cause = v1alpha1.ReasonRequestFailed, causeBehind // if that lasts
 	case refused != nil && apierrors.HasStatusCause(refused, corev1.NamespaceTerminatingCause):
 		reason = v1alpha1.ReasonNamespaceTerminating
@@ -124,9 +124,9 @@ func (s *sequence) ended(w *worker, x *exchange, refused *apierrors.StatusError,
 		return
 	}
 	r, purpose := w.process.record(w.key), s.purpose(w, x)
-	writes, passes := x.of(w), cause == causeBehind || refused != nil && slices.Contains([]int32{404, 409}, refused.ErrStatus.Code)
+	writes := x.of(w)
 	for _, name := range writes {
-		r.note(name, &write{purpose: purpose, reason: reason, cause: cause, since: x.at, passes: passes, isOneOf: len(writes) > 1})
+		r.note(name, &write{purpose: purpose, reason: reason, cause: cause, since: x.at, isOneOf: len(writes) > 1})
 		w.sent[name] = x.method != http.MethodGet
 	}
 	if x.status && reason == "" && r.writes[statusWrite].times == 1 && s.resting {
@@ -164,9 +164,7 @@ func (r *record) note(name string, w *write) {
 	if w.reason != "" || last.reason == "" {
 		w.times += last.times // in a row
 	}
-	if w.passes && (!last.passes || last.purpose != w.purpose) {
-		// It begins to last.
-	} else if !last.since.IsZero() && w.times > 1 {
+	if !last.since.IsZero() && w.times > 1 {
 		w.since = last.since
 	} else if w.reason == "" && w.times == 1 {
 		w.since = time.Time{}
@@ -267,7 +265,10 @@ func (r *record) failing(before, now []string) (must, may []string, old []string
 // after more. A terminating namespace stays.
 func (r *record) ends(wanted []string) {
 	for name, w := range r.writes {
-		if w.reason == "" || w.reason == v1alpha1.ReasonNamespaceTerminating || name == statusWrite || slices.Contains(wanted, name) {
+		isWanted := name == statusWrite || slices.ContainsFunc(wanted, func(other string) bool {
+			return other == name || other[:3] == name[:3] && !strings.HasPrefix(name, http.MethodDelete) // under another name
+		})
+		if w.reason == "" || w.reason == v1alpha1.ReasonNamespaceTerminating || isWanted {
 			continue
 		}
 		if w.since = time.Now(); time.Since(w.last) > stands && !strings.HasPrefix(name, http.MethodDelete) {
