@@ -241,7 +241,7 @@ byId('filter').addEventListener('input', () => words(performance.now(), true));
 
 // --- what the system wishes ---
 
-export const prefers = (query, act) => {
+const prefers = (query, act) => {
   const media = matchMedia(query);
   media.addEventListener('change', () => act(media.matches));
   act(media.matches);
