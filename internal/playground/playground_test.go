@@ -59,7 +59,11 @@ func (v *visit) hear(kind string, body any) {
 		}
 	case playground.Write:
 		if !body.Status {
-			v.wrote = append(v.wrote, strings.TrimSpace(fmt.Sprintf("%s: %s %s %s %d %s", body.By, body.Method, body.Kind, body.Name, body.Code, body.Fields["replicas"])))
+			write := fmt.Sprintf("%s: %s %s %s %d", body.By, body.Method, body.Kind, body.Name, body.Code)
+			if spec, ok := body.Spec.(map[string]any); ok {
+				write += fmt.Sprint(" ", spec["replicas"])
+			}
+			v.wrote = append(v.wrote, write)
 		}
 	case playground.Hello:
 		v.from = append(v.from, body.Process)

@@ -17,17 +17,20 @@ let state = {foos: [], deployments: [], on: {}, held: 0};
 // the controller has written if it is closed. null is none.
 const stories = new Map();
 
+// What a controller keeps right.
+const fieldsOf = ({replicas, deploymentName, template}) => ({replicas, Deployment: deploymentName, image: template?.spec?.containers?.[0]?.image});
+
 /** Takes a write. */
 export function wrote(write) {
   count(write);
   const gone = write.method === 'DELETE';
-  if (write.status || write.code >= 300 || !gone && Object.keys(write.fields).length === 0) {
+  if (write.status || write.code >= 300 || !gone && !write.spec) {
     return;
   }
   const id = `${write.kind} ${write.name}`;
   const before = stories.get(id);
   const story = before && !before.closed ? before : {values: [before?.values.at(-1) ?? null], since: write.at};
-  story.values = [...story.values, gone ? null : write.fields].slice(-mostValues);
+  story.values = [...story.values, gone ? null : fieldsOf(write.spec)].slice(-mostValues);
   stories.set(id, Object.assign(story, {by: who(write.by), method: write.method, at: write.at, closed: who(write.by) === 'the controller' || write.kind === 'Foo'}));
   drawSoon();
 }
