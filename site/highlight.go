@@ -7,6 +7,9 @@ import (
 	"strings"
 )
 
+// classes of what is marked, besides keywords.
+var classes = map[token.Token]string{token.STRING: "text", token.CHAR: "text", token.COMMENT: "comment"}
+
 // highlight marks the keywords, the literals and the comments of Go code. The code may
 // be a part of a file.
 func highlight(code string) template.HTML {
@@ -16,7 +19,11 @@ func highlight(code string) template.HTML {
 	s.Init(file, []byte(code), nil, scanner.ScanComments)
 	done := 0
 	for pos, kind, literal := s.Scan(); kind != token.EOF; pos, kind, literal = s.Scan() {
-		if class := classOf(kind); class != "" {
+		class := classes[kind]
+		if kind.IsKeyword() {
+			class = "keyword"
+		}
+		if class != "" {
 			at := file.Offset(pos)
 			b.WriteString(template.HTMLEscapeString(code[done:at]))
 			done = at + len(literal)
@@ -25,16 +32,4 @@ func highlight(code string) template.HTML {
 	}
 	b.WriteString(template.HTMLEscapeString(code[done:]))
 	return template.HTML(b.String())
-}
-
-func classOf(kind token.Token) string {
-	switch {
-	case kind.IsKeyword():
-		return "keyword"
-	case kind == token.STRING || kind == token.CHAR:
-		return "text"
-	case kind == token.COMMENT:
-		return "comment"
-	}
-	return ""
 }

@@ -18,8 +18,8 @@ type pair struct {
 	ID   string
 	Doc  template.HTML
 	Code template.HTML
-	// Imports are behind the package clause, shown on demand.
-	Imports template.HTML
+	// Imports says that the code is those of a file, shown on demand.
+	Imports bool
 	// Broad says that the comment needs the width of both: it is that of a package.
 	Broad bool
 }
@@ -37,9 +37,8 @@ type declared struct {
 	id         string
 	doc        *ast.CommentGroup
 	start, end token.Pos
-	// imports is the import declaration behind the package clause.
-	imports *ast.GenDecl
-	broad   bool
+	imports    bool
+	broad      bool
 }
 
 // goPairs divides Go code at its declarations. Only their own comments stand beside the
@@ -74,19 +73,13 @@ func goPairs(name string, source []byte) (pairs []pair, err error) {
 		loose(line(top))
 		done = line(d.end) + 1
 		code := directives(d.doc) + strings.Join(lines[line(d.start):done], "\n")
-		next := pair{ID: d.id, Doc: docHTML(d.doc), Code: highlight(code), Broad: d.broad && d.doc != nil}
-		if d.imports != nil {
-			loose(line(d.imports.Pos()))
-			done = line(d.imports.End()) + 1
-			next.Imports = highlight(strings.Join(lines[line(d.imports.Pos()):done], "\n"))
-		}
-		pairs = append(pairs, next)
+		pairs = append(pairs, pair{ID: d.id, Doc: docHTML(d.doc), Code: highlight(code), Imports: d.imports, Broad: d.broad && d.doc != nil})
 	}
 	loose(len(lines))
 	return pairs, nil
 }
 
-// declarations are what a file declares; the imports belong to the package clause.
+// declarations are what a file declares, the package clause first.
 func declarations(file *ast.File) []declared {
 	all := []declared{{doc: file.Doc, start: file.Package, end: file.Name.End(), broad: true}}
 	for _, d := range file.Decls {
@@ -95,11 +88,7 @@ func declarations(file *ast.File) []declared {
 		case *ast.FuncDecl:
 			next.id, next.doc = functionID(d), d.Doc
 		case *ast.GenDecl:
-			if d.Tok == token.IMPORT && d.Doc == nil && len(all) == 1 && all[0].imports == nil {
-				all[0].imports = d
-				continue
-			}
-			next.id, next.doc = specID(d.Specs[0]), d.Doc
+			next.id, next.doc, next.imports = specID(d.Specs[0]), d.Doc, d.Tok == token.IMPORT
 		}
 		all = append(all, next)
 	}

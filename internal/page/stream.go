@@ -77,14 +77,11 @@ type events struct {
 func (e *events) send(ctx context.Context, id string) error {
 	process, text, _ := strings.Cut(id, "-")
 	last, err := strconv.ParseInt(text, 10, 64)
-	resumed := err == nil && process == e.process
-	if !resumed {
+	if err != nil || process != e.process {
 		last = 0
 	}
 	steps := e.source.Kept(last)
-	// kept is how many steps come at once, from before. resumed says that they go on after
-	// the one that the browser has seen last.
-	err = e.event("hello", "", map[string]any{"process": e.process, "resumed": resumed, "kept": len(steps), "recording": e.options.Recording, "notice": e.options.Notice, "outside": e.options.Outside, "tables": e.options.Tables != nil, "shell": e.options.Shell})
+	err = e.event("hello", "", map[string]any{"process": e.process, "recording": e.options.Recording, "notice": e.options.Notice, "outside": e.options.Outside, "tables": e.options.Tables != nil, "shell": e.options.Shell})
 	for kept := true; err == nil; kept = false {
 		if err := e.news(steps, kept); err != nil {
 			return err

@@ -70,19 +70,16 @@ func (r *replica) spoil(next controller.Reconcile) controller.Reconcile {
 // wrong is a client of Deployments that may have a bug.
 type wrong struct {
 	appsv1client.DeploymentsGetter
-	bug string
+	appsv1client.DeploymentInterface // of one namespace
+	bug                              string
 }
 
 func (w wrong) Deployments(namespace string) appsv1client.DeploymentInterface {
-	return wrongIn{w.DeploymentsGetter.Deployments(namespace), w.bug}
+	w.DeploymentInterface = w.DeploymentsGetter.Deployments(namespace)
+	return w
 }
 
-type wrongIn struct {
-	appsv1client.DeploymentInterface
-	bug string
-}
-
-func (w wrongIn) Create(ctx context.Context, deployment *appsv1.Deployment, options metav1.CreateOptions) (*appsv1.Deployment, error) {
+func (w wrong) Create(ctx context.Context, deployment *appsv1.Deployment, options metav1.CreateOptions) (*appsv1.Deployment, error) {
 	switch deployment = deployment.DeepCopy(); w.bug {
 	case noOwner:
 		deployment.OwnerReferences = nil

@@ -59,7 +59,11 @@ func (v *visit) hear(kind string, body any) {
 		}
 	case playground.Write:
 		if !body.Status {
-			v.wrote = append(v.wrote, strings.TrimSpace(fmt.Sprintf("%s: %s %s %s %d %s", body.By, body.Method, body.Kind, body.Name, body.Code, body.Fields["replicas"])))
+			write := fmt.Sprintf("%s: %s %s %s %d", body.By, body.Method, body.Kind, body.Name, body.Code)
+			if spec, ok := body.Spec.(map[string]any); ok {
+				write += fmt.Sprint(" ", spec["replicas"])
+			}
+			v.wrote = append(v.wrote, write)
 		}
 	case playground.Hello:
 		v.from = append(v.from, body.Process)
@@ -195,6 +199,10 @@ func TestEditor(t *testing.T) {
 // A link can hold anything, and so can the editor. What is refused says why, and does nothing.
 func TestRefusals(t *testing.T) {
 	const foo = "apiVersion: samplecontroller.k8s.io/v1alpha1\nkind: Foo\nmetadata: {name: bad}\n"
+	bomb := "a0: &a0 [1, 1, 1, 1, 1, 1, 1, 1, 1]\n" // a few aliases of aliases, which are a text of any size
+	for n := range 9 {
+		bomb += fmt.Sprintf("a%d: &a%[1]d [%s]\n", n+1, strings.TrimSuffix(strings.Repeat(fmt.Sprintf("*a%d, ", n), 9), ", "))
+	}
 	inTheCluster(t, func(v *visit) {
 		before := fmt.Sprint(v.State())
 		for text, why := range map[string]string{
@@ -213,7 +221,7 @@ func TestRefusals(t *testing.T) {
 			written("a: ["):                                 "yaml: line 1",
 			written("kind: Foo"):                            `no matches for kind "Foo" in version ""`,
 			written("apiVersion: v1\nkind: Pod"):            `no matches for kind "Pod" in version "v1"`,
-			written("a: &a [1]\nb: *a"):                     "aliases",
+			written(bomb):                                   "excessive aliasing",
 			written(foo + "spec: {replica: 1}"):             `unknown field "replica"`,
 			written(foo + "spec: {replicas: many}"):         "spec.replicas",
 			written(foo + "spec: {}"):                       "Error from server (Invalid): Foo.samplecontroller.k8s.io \"bad\" is invalid: spec.deploymentName",

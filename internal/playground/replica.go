@@ -100,7 +100,7 @@ func (r *replica) run() error {
 	}
 	reconciler := &foo.Reconciler{
 		Foos:            client.SamplecontrollerV1alpha1(),
-		Deployments:     wrong{kubeClient.AppsV1(), r.bug},
+		Deployments:     wrong{DeploymentsGetter: kubeClient.AppsV1(), bug: r.bug},
 		FooStore:        foos.Store,
 		DeploymentStore: deploymentStore,
 		Events:          recorder,

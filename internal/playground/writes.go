@@ -1,7 +1,6 @@
 package playground
 
 import (
-	"fmt"
 	"maps"
 	"net/http"
 	"net/http/httptest"
@@ -23,8 +22,7 @@ type Write struct {
 	Name   string  `json:"name"`
 	Status bool    `json:"status"` // of the status alone
 	Code   int     `json:"code"`
-	// Fields are those that a controller keeps right, as they are now. A DELETE has none.
-	Fields map[string]string `json:"fields"`
+	Spec   any     `json:"spec"` // as it is now, if it was answered; a DELETE has none
 }
 
 // Who writes, besides the processes of the controller.
@@ -36,31 +34,18 @@ const (
 
 var kindOf = map[string]string{"foos": "Foo", "deployments": "Deployment"}
 
-// kept are the fields of a Write, by their names.
-var kept = map[string][]string{
-	"replicas":   {"spec", "replicas"},
-	"Deployment": {"spec", "deploymentName"},
-	"image":      {"spec", "template", "spec", "containers"},
-}
-
 // noteWrite tells of a write. object is what was answered.
 func (p *Playground) noteWrite(by, method, path string, code int, object map[string]any) {
 	target := testkit.TargetOf(path)
 	if kindOf[target.Resource] == "" || method == http.MethodGet {
 		return
 	}
-	w := Write{At: float64(time.Now().UnixMicro()) / 1000, By: by, Method: method, Kind: kindOf[target.Resource], Name: target.Name, Status: target.Subresource == "status", Code: code, Fields: map[string]string{}}
+	w := Write{At: float64(time.Now().UnixMicro()) / 1000, By: by, Method: method, Kind: kindOf[target.Resource], Name: target.Name, Status: target.Subresource == "status", Code: code}
 	if w.Name == "" {
 		w.Name, _, _ = unstructured.NestedString(object, "metadata", "name")
 	}
-	for name, path := range kept {
-		value, found, _ := unstructured.NestedFieldNoCopy(object, path...)
-		if list, isList := value.([]any); isList && len(list) > 0 {
-			value, found, _ = unstructured.NestedFieldNoCopy(list[0].(map[string]any), "image")
-		}
-		if found && method != http.MethodDelete {
-			w.Fields[name] = fmt.Sprint(value)
-		}
+	if method != http.MethodDelete {
+		w.Spec = object["spec"]
 	}
 	p.tell("write", w)
 }

@@ -6,7 +6,7 @@ import recording from '../../internal/page/chain/chain.json';
 export class Feed extends Live {
   connect() {
     const steps = recording.trim().split('\n');
-    this.put('hello', {data: JSON.stringify({process: 'recording', recording: 'chain.json', outside: true, kept: steps.length})});
+    this.put('hello', {data: JSON.stringify({process: 'recording', recording: 'chain.json', outside: true})});
     this.put('news', {data: `{"kept": true, "steps": [${steps}]}`});
     this.on.state('open');
   }

@@ -9,7 +9,7 @@ export class Feed extends Live {
   connect() {
     this.mostWaiting = 64 << 20; // The program is as near as can be: no frame waits for its steps.
     const steps = recording.trim().split('\n');
-    this.put('hello', {data: JSON.stringify({process: 'recording', recording: 'recording.json', kept: steps.length})});
+    this.put('hello', {data: JSON.stringify({process: 'recording', recording: 'recording.json'})});
     this.put('news', {data: `{"kept": true, "steps": [${steps}]}`});
     this.on.state('open');
     on('hello', (data) => {

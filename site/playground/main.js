@@ -1,6 +1,6 @@
 // The page of the site with a cluster behind it, and what the visitor can do to that.
 
-import {picture, player, prefers} from '../../internal/page/static/main.js';
+import {picture, player} from '../../internal/page/static/main.js';
 import {byId, counted, el, say} from '../../internal/page/static/dom.js';
 import {files} from '../../internal/page/static/panel.js';
 import {ask, on} from './cluster.js';
@@ -14,7 +14,6 @@ byId('time').append(document.querySelector('.controls'), byId('objects'));
 byId('visit').append(byId('panel'));
 picture.latest = 3000;
 picture.fastest = 260;
-prefers('(max-width: 760px)', (small) => small && picture.lay('small'));
 
 // What a visitor reads elsewhere must not end what goes on here.
 document.querySelector('main').addEventListener('click', ({target}) => target.closest('a:not([href^="#"])')?.setAttribute('target', '_blank'));

@@ -2,7 +2,7 @@
 // A correction is over in milliseconds: both are made of the writes, not of what is so now.
 
 import {choose, picture, player} from '../../internal/page/static/main.js';
-import {byId, counted, el, say, took as lasted} from '../../internal/page/static/dom.js';
+import {byId, counted, el, refill, say, took as lasted} from '../../internal/page/static/dom.js';
 import {who} from './words.js';
 
 // So many states of one object are told.
@@ -17,19 +17,21 @@ let state = {foos: [], deployments: [], on: {}, held: 0};
 // the controller has written if it is closed. null is none.
 const stories = new Map();
 
+// What a controller keeps right.
+const fieldsOf = ({replicas, deploymentName, template}) => ({replicas, Deployment: deploymentName, image: template?.spec?.containers?.[0]?.image});
+
 /** Takes a write. */
 export function wrote(write) {
   count(write);
   const gone = write.method === 'DELETE';
-  if (write.status || write.code >= 300 || !gone && Object.keys(write.fields).length === 0) {
+  if (write.status || write.code >= 300 || !gone && !write.spec) {
     return;
   }
   const id = `${write.kind} ${write.name}`;
   const before = stories.get(id);
   const story = before && !before.closed ? before : {values: [before?.values.at(-1) ?? null], since: write.at};
-  story.values = [...story.values, gone ? null : write.fields].slice(-mostValues);
+  story.values = [...story.values, gone ? null : fieldsOf(write.spec)].slice(-mostValues);
   stories.set(id, Object.assign(story, {by: who(write.by), method: write.method, at: write.at, closed: who(write.by) === 'the controller' || write.kind === 'Foo'}));
-  drawSoon();
 }
 
 // "replicas 2 → 7 → 2 · 14 ms · the controller's PUT"
@@ -83,7 +85,6 @@ function lightUp({row, line}) {
 }
 
 function draw() {
-  soon = 0;
   tell();
   const changed = [];
   for (const [kind, table, width] of [['Foo', 'foos', 6], ['Deployment', 'deployments', 5]]) {
@@ -116,17 +117,11 @@ function draw() {
   }
 }
 
-// Once for all that comes before the next frame; of many rows twice a second is enough.
-let soon = 0;
-function drawSoon() {
-  soon ||= rows.size > 4 * mostLit ? 0 : requestAnimationFrame(draw);
-}
-setInterval(draw, 500); // What waits counts down.
+setInterval(draw, 200);
 
 /** Takes what is so now. */
 export function now(newest) {
   state = newest;
-  drawSoon();
 }
 
 // --- what came of an action ---
@@ -148,14 +143,12 @@ export function forget() {
   stories.clear();
   rows.clear();
   action = null;
-  tell();
 }
 
 /** Says what an action is that is no request. */
 export function means(text) {
   if (action && !action.text && action.of.size === 0) {
     action.text = text.replace(/\.$/, '');
-    tell();
   }
 }
 
@@ -165,7 +158,6 @@ function count({by, method, code, at, status}) {
     const key = [status ? `status ${method}` : method, code >= 300 && `(${code})`].filter(Boolean).join('|');
     n.set(key, (n.get(key) ?? 0) + 1);
     action.last = Math.max(action.last, at - action.at);
-    drawSoon();
   }
 }
 
@@ -176,5 +168,6 @@ function tell() {
     const [word, ...code] = method.split('|');
     return [counted(n, word), ...code].join(' ');
   }).join(', ').replace(/, ([^,]+)$/, ' and $1')} by ${by}`);
-  byId('last').replaceChildren(...[text, ...parts, last > 0 && parts.length > 0 && lasted(last)].filter(Boolean).flatMap((part, i) => [i > 0 && ', ', el('span', {}, part)]).filter(Boolean));
+  const told = [text, ...parts, last > 0 && parts.length > 0 && lasted(last)].filter(Boolean);
+  refill(byId('last'), told, () => told.flatMap((part, i) => [i > 0 ? ', ' : '', el('span', {}, part)]));
 }

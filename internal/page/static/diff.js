@@ -1,33 +1,22 @@
 // The difference of two JSON values: a list of {path, before, after}. A value that
 // is not there is undefined.
 
-const isObject = (value) => value !== null && typeof value === 'object' && !Array.isArray(value);
+const isObject = (value) => value !== null && typeof value === 'object';
 
-const byField = (object) => new Map(Object.entries(object).map(([key, value]) => [`.${key}`, value]));
-const byNumber = (list) => new Map(list.map((member, i) => [`[${i}]`, member]));
-
-// Members of lists are found again by what names them, as the API does it.
-function byName(list) {
-  const field = ['type', 'name', 'uid'].find((f) => list.every((member) => isObject(member) && typeof member[f] === 'string'));
-  const members = new Map(list.map((member) => [`[${field}=${member?.[field]}]`, member]));
-  return field && members.size === list.length ? members : null;
-}
-
-// What two values consist of, each part by where it is; nothing if they are no two of a kind.
-function partsOf(before, after) {
-  if (isObject(before) && isObject(after)) {
-    return [byField(before), byField(after)];
+// The members of an object by their names, and of a list by what names one of them alone, as the API
+// does it, or else by where they stand.
+function membersOf(value) {
+  if (!Array.isArray(value)) {
+    return new Map(Object.entries(value).map(([name, member]) => [`.${name}`, member]));
   }
-  if (!Array.isArray(before) || !Array.isArray(after)) {
-    return [];
-  }
-  const named = [byName(before), byName(after)];
-  return named.every(Boolean) ? named : [byNumber(before), byNumber(after)];
+  const names = value.map((member) => member?.type ?? member?.name ?? member?.uid);
+  const alone = (name) => name !== undefined && names.indexOf(name) === names.lastIndexOf(name);
+  return new Map(value.map((member, i) => [`[${alone(names[i]) ? names[i] : i}]`, member]));
 }
 
 function walk(before, after, path, found) {
-  const [a, b] = partsOf(before, after);
-  if (a) {
+  if (isObject(before) && isObject(after) && Array.isArray(before) === Array.isArray(after)) {
+    const [a, b] = [membersOf(before), membersOf(after)];
     for (const key of new Set([...a.keys(), ...b.keys()])) {
       walk(a.get(key), b.get(key), path + key, found);
     }

@@ -52,7 +52,6 @@ let opener = null;
 const feed = new Feed({
   hello(hello) {
     const known = connection.process;
-    const before = window.history.state?.process; // A reload keeps it.
     const fromRecording = connection.recording && !hello.recording;
     if (known && known !== hello.process) {
       failed.clear();
@@ -67,14 +66,10 @@ const feed = new Feed({
       const restarted = fromRecording ? 'The recording is over. This is live'
         : `${hello.played ? `${hello.process} leads since` : 'The program was restarted at'} ${clock(Date.now())}`;
       notice('restarted', hello.recording ? 'The recording begins anew.' : `${restarted}. What you see begins anew with it.`);
-    } else if (!known && before && before !== hello.process && !hello.recording && !hello.played) {
-      notice('restarted', 'The program was restarted since you looked last.');
     }
     connection.process = hello.process;
     connection.recording = hello.recording ?? '';
-    window.history.replaceState({process: hello.process}, '');
     player.ends = Boolean(hello.recording);
-    player.awaited = player.ends && !hello.resumed ? hello.kept : player.awaited;
     notice('said', hello.notice ?? '');
     view.outside = Boolean(hello.outside);
     document.body.classList.toggle('outside', view.outside);
@@ -87,7 +82,6 @@ const feed = new Feed({
     showMode();
   },
   steps(steps, {kept, bytes}) {
-    player.awaited -= steps.length;
     const each = bytes / Math.max(1, steps.length);
     for (const step of steps) {
       // What is from before this page is not acted out, unless it is played.
@@ -168,18 +162,16 @@ function showTime(at) {
 }
 
 // For a screen reader: what happened since it was said last.
-let summarized = {at: 0, parts: {}};
+let summarized = {at: 0, end: 0};
 function summarize(now) {
   if (now - summarized.at < everySummary) {
     return;
   }
-  const {world} = player;
-  const did = parts.filter(({id}) => id !== 'server')
-    .map(({id, name}) => [name, world.parts[id].total - (summarized.parts[id] ?? 0)])
-    .filter(([, n]) => n > 0);
-  summarized = {at: now, parts: Object.fromEntries(parts.map(({id}) => [id, world.parts[id].total]))};
-  if (did.length > 0) {
-    say(byId('summary'), `New steps: ${did.map(([name, n]) => `${name} ${n}`).join(', ')}. ${lineOf(view.outside ? 'request' : 'queue', world, 0)}.${world.last?.meaning ? ` Last: ${world.last.key} ${world.last.meaning.text}.` : ''}`);
+  const {world, position} = player;
+  const n = position - summarized.end;
+  summarized = {at: now, end: position};
+  if (n > 0) {
+    say(byId('summary'), `New steps: ${n}. ${lineOf(view.outside ? 'request' : 'queue', world, 0)}.${world.last?.meaning ? ` Last: ${world.last.key} ${world.last.meaning.text}.` : ''}`);
   }
 }
 
@@ -241,7 +233,7 @@ byId('filter').addEventListener('input', () => words(performance.now(), true));
 
 // --- what the system wishes ---
 
-export const prefers = (query, act) => {
+const prefers = (query, act) => {
   const media = matchMedia(query);
   media.addEventListener('change', () => act(media.matches));
   act(media.matches);

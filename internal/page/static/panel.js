@@ -80,15 +80,13 @@ export class Panel {
     this.shows = {part: id};
     this.root.classList.add('open');
     this.numbers = el('dl', {class: 'numbers'});
-    this.places = el('ul', {class: 'places', translate: 'no'});
-    this.recent = el('ul', {class: 'recent'});
     this.root.replaceChildren(
       el('div', {class: 'panel-head'}, el('h2', {}, part.name), this.close()),
       ...(isInside(id) ? [el('p', {}, 'This is inside the program: not seen from here. In general:')] : []),
       ...part.about.map((text) => el('p', {}, text)),
-      el('h3', {}, 'Where its code stands'), this.places,
+      el('h3', {}, 'Where its code stands'),
+      el('ul', {class: 'places', translate: 'no'}, part.where.map(([file, name]) => el('li', {}, files.named(file, name), ` ${name}`))),
       el('h3', {}, 'Numbers'), this.numbers,
-      el('h3', {}, 'The last step here'), this.recent,
     );
   }
 
@@ -121,11 +119,6 @@ export class Panel {
     const id = this.shows.part;
     const numbers = numbersOf(id, world, now);
     refill(this.numbers, numbers, () => numbers.flatMap(([name, value]) => [el('dt', {}, name), el('dd', {}, value)]));
-    const {last, places: seen} = world.parts[id];
-    // The server's steps are those of other parts.
-    const places = new Map([...partById[id].where.map((place) => [place.join(' '), place]), ...(id === 'server' ? [] : seen)]);
-    refill(this.places, [...places.keys()], () => [...places.values()].map(([file, name]) => el('li', {}, files.named(file, name), name && el('span', {}, ` ${name}`))));
-    refill(this.recent, [last?.n], () => [el('li', {}, last ? [el('time', {}, clock(last.at)), ' ', last.text || last.what] : 'none yet')]);
   }
 
   // The history grows at its end; anything else is drawn anew.
@@ -228,7 +221,6 @@ const numbers = {
   store: ({kinds}) => Object.entries(kinds).map(([kind, n]) => [`${kind}s seen`, count(n)]),
   queue: ({depths}) => Object.entries(depths).map(([kind, n]) => [`${kind} keys that wait`, count(n)]),
   worker: ({busy}) => [['Busy', count(busy.size)]],
-  reconcile: ({reconciles}) => (reconciles.n ? [['Mean duration', took(reconciles.took / reconciles.n / 1e6)]] : []),
   request: ({statuses}) => Object.entries(statuses).map(([status, n]) => [Number(status) ? statusText(status) : status, count(n)]),
 };
 

@@ -17,9 +17,7 @@ export class Player {
     this.on = on;
     this.slower = 1;
     this.mode = 'live';
-    // Whether there is an end, and how many steps are still to come.
-    this.ends = false;
-    this.awaited = 0;
+    this.ends = false; // as a recording does
     this.clear();
     // What is no longer kept stays counted.
     history.trimmed = (gone) => {
@@ -111,13 +109,9 @@ export class Player {
     while (this.due <= now && !(this.slower > 1 && this.on.showing())) {
       const before = this.history.at(this.position);
       if (!this.next(true)) {
-        if (this.awaited > 0) {
-          // The rest of the recording is on its way.
-          this.due = 0;
-          return;
-        }
-        // A live program goes on from here; a recording is over.
-        this.set(this.ends ? 'paused' : 'live');
+        // A live program goes on from here; a recording is over, if it has come at all.
+        this.due = 0;
+        this.history.end > 0 && this.set(this.ends ? 'paused' : 'live');
         return;
       }
       const after = this.history.at(this.position);

@@ -6,23 +6,16 @@ import {forgetOldest, objectOf, objectsOf, split} from './history.js';
 
 const partNames = ['stream', 'store', 'handler', 'queue', 'worker', 'reconcile', 'request', 'server', 'program'];
 const mostObjects = 20_000;
-const mostPlaces = 50;
 // Rates are those of the last so many seconds.
 const seconds = 5;
 
-// What a part has done: places are where the code of its steps stands, [file, function] by both, and
-// bins how many steps there were in each of the last seconds.
-const newPart = () => ({total: 0, whats: {}, last: null, places: new Map(), bins: new Map()});
+// What a part has done: bins are how many steps there were in each of the last seconds.
+const newPart = () => ({total: 0, whats: {}, last: null, bins: new Map()});
 
 function add(part, step) {
   part.total++;
   part.whats[step.what] = (part.whats[step.what] ?? 0) + 1;
   part.last = shortOf(step);
-  if (step.file) {
-    const place = [step.file, step.func ?? ''];
-    part.places.set(place.join(' '), place);
-    forgetOldest(part.places, mostPlaces);
-  }
   const second = Math.floor(step.at / 1000);
   part.bins.set(second, (part.bins.get(second) ?? 0) + 1);
   forgetOldest(part.bins, seconds);
@@ -59,7 +52,6 @@ export class World {
     this.later = new Map();
     this.time = 0;
     this.last = null;
-    this.reconciles = {n: 0, took: 0};
   }
 
   /** How many keys wait, of every kind. */
@@ -90,12 +82,6 @@ export class World {
       case 'worker':
         this.depths[step.kind] = step.depth ?? 0;
         this.busy[step.what === 'got' ? 'add' : 'delete'](step.subject);
-        break;
-      case 'reconcile':
-        if (step.what !== 'started') {
-          this.reconciles.n++;
-          this.reconciles.took += step.took ?? 0;
-        }
         break;
       case 'request':
         if (step.what !== 'sent') {
