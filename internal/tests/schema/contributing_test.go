@@ -49,7 +49,6 @@ func TestAddKind(t *testing.T) {
 		{client, "\t// SamplecontrollerV1alpha1 is", "}"},
 		{client, "// SamplecontrollerV1alpha1Interface", "// Clientset talks"},
 		{client, "\tsamplecontrollerV1alpha1 *", "}"},
-		{client, "\t\tsamplecontrollerV1alpha1: &samplecontrollerV1alpha1Client{c}", "\t}"},
 		{client, "// SamplecontrollerV1alpha1 implements", "type"},
 		{client, "type samplecontrollerV1alpha1Client", "// timeoutOf"},
 		{fake, "// SamplecontrollerV1alpha1 implements", "// IsWatch"},
