@@ -91,6 +91,11 @@ func TestFailureLasts(t *testing.T) {
 		if got := f.after(10*time.Second, "create", 2, errBroken, true); !got.Lasts {
 			t.Error("another generation ends it")
 		}
+		for _, generation := range []int64{2, 3} {
+			if got := f.after(10*time.Second, "create", generation, controller.ErrCacheBehind, true); !got.Lasts {
+				t.Errorf("one look that shows an old cache ends it, for generation %d", generation)
+			}
+		}
 		hangs := func() error { time.Sleep(5 * time.Second); return errBroken }
 		if got := f.failures.Try(object(1), controller.Write{Name: "delete"}, hangs); !got.Lasts {
 			t.Error("a try that took 5 s does not last")
