@@ -46,7 +46,7 @@ func (f figures) against(g goal) (sizes []string, ratios map[string][]float64) {
 }
 
 // goalTable shows each goal at each size, what was measured in all sessions and in each, and
-// whether it is reached, and what the least work that leaves the same objects reaches.
+// whether it is reached, and what the floor with the watches has.
 func (f figures) goalTable() string {
 	table := [][]string{{"figure", "of", "÷", "Foos", "goal", "measured", "each session", "", "`floor-watch`"}}
 	for _, g := range goals {
