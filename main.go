@@ -40,7 +40,6 @@ import (
 	"io"
 	"os"
 	"os/signal"
-	"strconv"
 	"sync"
 	"syscall"
 	"time"
@@ -318,7 +317,7 @@ func parseFlags(args []string) (o options, err error) {
 // newLog lets client-go, which logs with klog, and net/http log to stderr. The program goes on
 // if the reader of stderr ends.
 func newLog(verbosity int) *observer.Log {
-	_ = new(klog.Level).Set(strconv.Itoa(verbosity))
+	_ = new(klog.Level).Set(fmt.Sprint(verbosity))
 	log := observer.NewLog(os.Stderr)
 	klog.SetLoggerWithOptions(textlogger.NewLogger(textlogger.NewConfig(textlogger.Output(log), textlogger.Verbosity(verbosity))), klog.ContextualLogger(true))
 	klog.CopyStandardLogTo("WARNING")

@@ -101,6 +101,16 @@ func NewForConfigOrDie(c *rest.Config) *Clientset {
 	return clientset
 }
 
+// New returns a clientset that sends everything through one REST client, below its base
+// path.
+func New(c rest.Interface) *Clientset {
+	return &Clientset{
+		discovery:                discovery.NewDiscoveryClient(c),
+		examplesV1alpha1:         &examplesV1alpha1Client{c},
+		samplecontrollerV1alpha1: &samplecontrollerV1alpha1Client{c},
+	}
+}
+
 // restClientFor is the one place where a group becomes a REST client: base path
 // /apis/<group>/<version>, JSON bodies in and out through our own scheme.
 func restClientFor(c *rest.Config, gv schema.GroupVersion, httpClient *http.Client) (rest.Interface, error) {

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"hash/fnv"
-	"io"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -203,7 +202,7 @@ func (a *attempt) send(uid string, w Write, send func() error) {
 func backOff(name string, failures int) time.Duration {
 	delay := min(shortestDelay<<min(failures-1, 20), longestDelay)
 	hash := fnv.New32a()
-	_, _ = io.WriteString(hash, name)
+	_, _ = hash.Write([]byte(name))
 	return delay - delay/2*time.Duration(hash.Sum32()%1024)/1024
 }
 

@@ -46,7 +46,7 @@ var mutants = []struct {
 	{"a wrong path segment", "clientset/project.go", `Resource("projects")`, `Resource("project")`, "./clientset", "TestRequests"},
 	{"a group misspelled in the base path", "clientset/clientset.go", `config.APIPath = "/apis"`, `config.APIPath = "/api"`, "./clientset", "TestRequests"},
 	{"a subresource forgotten", "clientset/foo.go", `SubResource("status").`, "", "./clientset", "TestRequests"},
-	{"an option dropped", "clientset/foo_more.go", "VersionedParams(&listOpts, ParameterCodec).", "", "./clientset", "TestRequests"},
+	{"an option dropped", "clientset/foo.go", "VersionedParams(&listOpts, ParameterCodec).", "", "./clientset", "TestRequests"},
 	{"TimeoutSeconds lost", "clientset/clientset.go", "return time.Duration(ptr.Deref(opts.TimeoutSeconds, 0)) * time.Second", "return 0", "./clientset", "TestRequests"},
 	{"a wrong codec", "clientset/clientset.go", "Codecs.WithoutConversion()", "Codecs", "./clientset", "TestRequests"},
 	{"a kind that is not registered", api + "register.go", "&Foo{},", "", "./internal/tests/schema", "TestKindsAreComplete"},

@@ -35,7 +35,7 @@ func TestAddKind(t *testing.T) {
 	for from, to := range map[string]string{
 		foos + "doc.go": bars + "doc.go", foos + "types.go": bars + "types.go", foos + "deepcopy.go": bars + "deepcopy.go", foos + "register.go": bars + "register.go",
 		foos + "applyconfiguration/foo.go": bars + "applyconfiguration/bar.go",
-		"clientset/foo.go":                 "clientset/bar.go", "clientset/foo_more.go": "clientset/bar_more.go", "clientset/fake/foo.go": "clientset/fake/bar.go",
+		"clientset/foo.go":                 "clientset/bar.go", "clientset/fake/foo.go": "clientset/fake/bar.go",
 		"config/crd/foos.samplecontroller.k8s.io.yaml": "config/crd/bars.desk.example.com.yaml", "config/samples/foo.yaml": "config/samples/bar.yaml",
 	} {
 		c.write(to, c.bars(c.read(from)))
@@ -49,6 +49,7 @@ func TestAddKind(t *testing.T) {
 		{client, "\t// SamplecontrollerV1alpha1 is", "}"},
 		{client, "// SamplecontrollerV1alpha1Interface", "// Clientset talks"},
 		{client, "\tsamplecontrollerV1alpha1 *", "}"},
+		{client, "\t\tsamplecontrollerV1alpha1: &samplecontrollerV1alpha1Client{c}", "\t}"},
 		{client, "// SamplecontrollerV1alpha1 implements", "type"},
 		{client, "type samplecontrollerV1alpha1Client", "// timeoutOf"},
 		{fake, "// SamplecontrollerV1alpha1 implements", "// IsWatch"},

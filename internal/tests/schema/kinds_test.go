@@ -12,7 +12,6 @@ import (
 	rbacv1 "k8s.io/api/rbac/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/runtime/schema"
-	"k8s.io/client-go/rest"
 	"sigs.k8s.io/yaml"
 
 	"example.com/byhand/clientset"
@@ -109,7 +108,7 @@ func isOurs(typ reflect.Type) bool {
 func clientOf(gvk schema.GroupVersionKind) reflect.Type {
 	for _, k := range samples.All {
 		if k.GroupVersionKind == gvk {
-			return reflect.TypeOf(k.Client(clientset.NewForConfigOrDie(&rest.Config{}), ""))
+			return reflect.TypeOf(k.Client(clientset.New(nil), ""))
 		}
 	}
 	return nil
