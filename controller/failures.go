@@ -29,7 +29,7 @@ import (
 var ErrUndone = errors.New("it is undone again and again: does another program change or delete it?")
 
 // ErrLeft says that a write has stored something else than it was to store, and that this may still be
-// there. Each try may leave one more, so it is tried seldom.
+// there. Each try may leave one more, so without a change of the spec it is tried seldom.
 var ErrLeft = errors.New("what was stored may be left")
 
 // stoodFor is how long a write must not be wanted for its back-off to begin anew. One that takes long

@@ -48,12 +48,16 @@
 //     all of these, and the namespaces take turns. A thousand that hang, in its own namespace or one in
 //     each of a thousand others, take 20 minutes. Of more than 9,600 that hang each failure is forgotten
 //     before the next try.
-//   - The writes of Deployments in one reconcile have 15 s together, also if a webhook may take longer.
-//     One that fails for that is tried again by itself.
+//   - The writes of Deployments in one reconcile have 15 s together. One that fails because others took
+//     the time is tried again by itself. A webhook that takes longer than 15 s lets none through, although
+//     it says yes.
 //   - If a webhook gives a Deployment another name, the Foo's is deleted again. If that fails, or the
 //     webhook takes the owner, too, it stays, and each try leaves one more: a minute after the first,
-//     then after as long again as it has lasted, an hour at most. Nobody knows of one whose answer is
-//     lost.
+//     then after as long again as it has lasted, an hour at most, and at once after each change of the
+//     spec. Nobody knows of one whose answer is lost.
+//   - If a webhook takes the owner from a new Deployment, an Event says so once. Then the Deployment is
+//     one without a controller, as if somebody else had made it: the condition says NameTaken, and it stays
+//     when the Foo goes. Its selector has the Foo's UID.
 //   - The whole text of a refusal is kept until its write is looked at after its back-off, or 50,000
 //     others have come. If more than some 15,000 Foos fail at the same time, failures are forgotten.
 //   - A webhook that serves several policies is one cause, and so are all missing rights to one
@@ -87,7 +91,7 @@
 //     write all the time no update: a write carries the version that it was made from, and each Conflict
 //     lengthens its back-off, up to 30 s.
 //   - A Deployment that was copied with its owner reference is one that the Foo controls under
-//     another name: it is deleted.
+//     another name: it is deleted. If it is still there at a rename, its number counts as that of an old one.
 //   - That others undo a deletion is told while there is something to delete, and not for a minute after.
 //   - That the cache is behind is told when looks have shown it for 10 s, beside the numbers that it has.
 //   - While a watch is down, or silent, no key is reconciled whose last write, or last answer to a GET, it has

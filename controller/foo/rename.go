@@ -76,7 +76,8 @@ func deletion(d *appsv1.Deployment) string {
 // takeOver is for a Foo without a number of replicas: others have set that in the Deployment alone, and it is
 // deleted with it. So the new one gets the number of the largest of the old ones, if it has fewer, for as long as
 // that is there: others may still scale it. takeOver returns that old one, nil if there is none. What is younger
-// than the new one, by a second, is a copy that somebody has made.
+// than the new one, by a second, is a copy that somebody has made; before there is a new one, nothing tells
+// a copy from an old one.
 func (s *fooState) takeOver(d *appsv1.Deployment) (highest *appsv1.Deployment) {
 	for _, old := range s.owned {
 		isYounger := d.UID != "" && d.CreationTimestamp.Before(&old.CreationTimestamp)
