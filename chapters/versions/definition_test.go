@@ -148,6 +148,18 @@ func TestLeave(t *testing.T) {
 	})
 }
 
+// What the API server answers while it has not seen a change yet is no error.
+func TestAwait(t *testing.T) {
+	later := newAPI(t, exchange{Request: betaList, Code: 404, Answer: chaptertest.Status(404, "NotFound")}, exchange{Request: betaList, Code: 500, Answer: chaptertest.Status(500, "InternalError")}, exchange{Request: betaList, Code: 200, Answer: `{}`})
+	if err := later.await(t.Context(), "v1beta1", true); err != nil {
+		t.Error(err)
+	}
+	gone := newAPI(t, exchange{Request: betaList, Code: 200, Answer: `{}`}, exchange{Request: betaList, Code: 500, Answer: chaptertest.Status(500, "InternalError")}, exchange{Request: betaList, Code: 404, Answer: chaptertest.Status(404, "NotFound")})
+	if err := gone.await(t.Context(), "v1beta1", false); err != nil {
+		t.Error(err)
+	}
+}
+
 // An API server before 1.37 cannot be asked to migrate: the program says so at its start, and
 // what to do.
 func TestLacks(t *testing.T) {

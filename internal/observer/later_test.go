@@ -4,11 +4,13 @@ import (
 	"bytes"
 	"context"
 	"fmt"
+	"net/http"
 	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/tools/cache"
 
@@ -86,6 +88,29 @@ func TestToldSoon(t *testing.T) {
 			}
 		}
 	})
+}
+
+// What is sent is kept as it was: its buffer may be used again before the step is
+// told.
+func TestBodyIsCaptured(t *testing.T) {
+	r := observing()
+	server := r.Transport(roundTripper(func(*http.Request) (*http.Response, error) {
+		return &http.Response{StatusCode: http.StatusOK, Body: http.NoBody}, nil
+	}))
+	body := []byte(r.render(r.kinds["Foo"], open(foo("1")), objectLimit))
+	wanted := string(body)
+	late(r, func() {
+		request, err := http.NewRequest(http.MethodPut, fooPath, bytes.NewReader(body))
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, _ = server.RoundTrip(request)
+		clear(body)
+	})
+	past := kept(r)
+	if diff := cmp.Diff(wanted, past[0].Request.Body); diff != "" {
+		t.Errorf("what was sent (-want +got):\n%s", diff)
+	}
 }
 
 // maxPendingSteps is how many short steps can wait to be told.

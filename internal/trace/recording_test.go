@@ -24,6 +24,27 @@ func recording() (text string, steps []Step) {
 	return text, steps
 }
 
+// What was written is read, with and without the last line's end, and with fields
+// that a later version adds.
+func TestRecording(t *testing.T) {
+	text, want := recording()
+	for reason, text := range map[string]string{
+		"as written":           text,
+		"without the last end": strings.TrimSuffix(text, "\n"),
+		"from Windows":         strings.ReplaceAll(text, "\n", "\r\n"),
+		"with an empty line":   strings.Replace(text, "\n", "\n\n", 1),
+		"with unknown fields":  strings.ReplaceAll(text, `{"seq"`, `{"later":[1],"seq"`),
+	} {
+		got, err := ReadRecording(strings.NewReader(text))
+		if err != nil {
+			t.Errorf("%s: %v", reason, err)
+		}
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", reason, diff)
+		}
+	}
+}
+
 // Each mistake names its line, and what stands before it is read.
 func TestRecordingMistakes(t *testing.T) {
 	text, steps := recording()
