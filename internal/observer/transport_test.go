@@ -8,7 +8,9 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"testing/iotest"
 	"time"
@@ -335,5 +337,22 @@ func TestStreamOfSubresource(t *testing.T) {
 	go func() { _, _ = end.Write([]byte("one")) }()
 	if n, err := response.Body.Read(make([]byte, 3)); n != 3 || err != nil {
 		t.Errorf("%d bytes are read: %v", n, err)
+	}
+}
+
+// A watch may be closed while a Reflector waits for its next event (see make test-race).
+func TestCloseWhileReading(t *testing.T) {
+	r := observing()
+	body, events := io.Pipe()
+	s := &stream{ReadCloser: body, observer: r, kind: r.kinds["Foo"], watch: true, step: trace.Step{Part: trace.PartStream, Kind: "Foo", Request: &trace.Request{}}}
+	var reading sync.WaitGroup
+	reading.Go(func() { _, _ = io.Copy(io.Discard, s) })
+	if _, err := events.Write([]byte(`{"type":"ADDED","object":{}}` + "\n")); err != nil {
+		t.Error(err)
+	}
+	_ = s.Close()
+	reading.Wait()
+	if steps := told(r); !slices.Contains(steps, "stream ended: this process ends it") {
+		t.Errorf("the end is not told: %q", steps)
 	}
 }
