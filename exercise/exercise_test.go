@@ -2,7 +2,6 @@ package exercise
 
 import (
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -13,21 +12,7 @@ const repository = ".."
 
 // newExercise runs what `make exercise DIR=dir` runs.
 func newExercise(dir string) (output string, err error) {
-	run := exec.Command("sh", "exercise/new.sh", "exercise", dir)
-	run.Dir = repository
-	text, err := run.CombinedOutput()
-	return string(text), err
-}
-
-// goIn runs the Go toolchain in a folder, without the network.
-func goIn(t *testing.T, dir string, args ...string) {
-	t.Helper()
-	run := exec.Command("go", args...)
-	run.Dir = dir
-	run.Env = append(os.Environ(), "GOFLAGS=-mod=readonly", "GOPROXY=off", "GOWORK=off")
-	if output, err := run.CombinedOutput(); err != nil {
-		t.Errorf("go %s: %v\n%s", strings.Join(args, " "), err, output)
-	}
+	return call(repository, "sh", "exercise/new.sh", "exercise", dir)
 }
 
 // What the reader begins with, and what the exercise ends with, compile in a folder of their
@@ -47,8 +32,11 @@ func TestPrograms(t *testing.T) {
 			if err := os.WriteFile(filepath.Join(dir, "main.go"), contents(t, source), 0o644); err != nil {
 				t.Fatal(err)
 			}
-			goIn(t, dir, "vet", ".")
-			goIn(t, dir, "build")
+			for _, command := range []string{"vet", "build"} {
+				if output, err := call(dir, "go", command); err != nil {
+					t.Errorf("go %s: %v\n%s", command, err, output)
+				}
+			}
 			if _, err := os.Stat(filepath.Join(dir, "mine")); err != nil {
 				t.Errorf("go build does not make the program that the README starts: %v", err)
 			}

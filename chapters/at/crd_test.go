@@ -7,18 +7,18 @@ import (
 	"testing"
 	"time"
 
-	"example.com/byhand/chapters/internal/chaptertest"
+	"example.com/byhand/kit/crd"
 )
 
 //go:embed config/crd/ats.cnat.programming-kubernetes.info.yaml
 var crdFile []byte
 
-func readCRD(t *testing.T) chaptertest.Definition { return chaptertest.ReadDefinition(t, crdFile) }
+func readCRD(t *testing.T) crd.Definition { return crd.Read(t, crdFile) }
 
 // TestSchema compares the schema with the Go types, field by field. So does TestKind, but not before
 // there are copies and a registration, which the walk of README.md writes later.
 func TestSchema(t *testing.T) {
-	chaptertest.CompareSchema(t, "At", reflect.TypeFor[At](), readCRD(t).Spec.Versions[0].Schema.OpenAPIV3Schema)
+	crd.Compare(t, "At", reflect.TypeFor[At](), readCRD(t).Spec.Versions[0].Schema.OpenAPIV3Schema)
 }
 
 // TestPatterns: what the pattern of the times admits Go decodes, except a day that the month does not

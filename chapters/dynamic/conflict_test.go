@@ -1,8 +1,6 @@
 package main
 
 import (
-	"context"
-	"errors"
 	"net/http"
 	"strings"
 	"sync/atomic"
@@ -46,29 +44,5 @@ func TestCollideFails(t *testing.T) {
 	s.api.Edit(fooPath, func(foo *unstructured.Unstructured) { foo.SetAnnotations(map[string]string{counter: "many"}) })
 	if err := client.Collide(t.Context(), foos, "default", "example-foo", none); err == nil || !strings.Contains(err.Error(), `"many" and no number`) {
 		t.Errorf("no number: %v", err)
-	}
-}
-
-// A writer that always loses ends with its context.
-func TestModifyEnds(t *testing.T) {
-	client := newServer(t).client(t)
-	ctx, cancel := context.WithCancel(t.Context())
-	defer cancel()
-	tries := 0
-	err := client.Modify(ctx, foos, "default", "example-foo", func(object *unstructured.Unstructured) error {
-		// Another writer is always first.
-		other := object.DeepCopy()
-		if err := countUp(other); err != nil {
-			return err
-		}
-		_, err := client.Update(ctx, foos, other)
-		return err
-	}, func(error) {
-		if tries++; tries == 3 {
-			cancel()
-		}
-	})
-	if !errors.Is(err, context.Canceled) || tries != 3 {
-		t.Errorf("%d tries, %v", tries, err)
 	}
 }

@@ -6,7 +6,6 @@ import (
 	"log"
 	"net/http"
 	"net/http/httptest"
-	"path/filepath"
 	"strings"
 	"sync"
 	"testing"
@@ -14,7 +13,6 @@ import (
 	apidiscovery "k8s.io/api/apidiscovery/v2"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/client-go/tools/clientcmd"
 	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
 
 	"example.com/byhand/kit/testkit"
@@ -61,12 +59,8 @@ func (s *server) client(t *testing.T) *Client {
 // kubeconfig returns a file that leads to the server.
 func (s *server) kubeconfig(t *testing.T) string {
 	t.Helper()
-	file := filepath.Join(t.TempDir(), "kubeconfig")
-	config := clientcmdapi.NewConfig()
-	config.Clusters["c"] = &clientcmdapi.Cluster{Server: s.URL}
-	config.Contexts["x"] = &clientcmdapi.Context{Cluster: "c"}
-	config.CurrentContext = "x"
-	if err := clientcmd.WriteToFile(*config, file); err != nil {
+	file, err := testkit.WriteKubeconfig(t.TempDir(), clientcmdapi.Cluster{Server: s.URL}, clientcmdapi.AuthInfo{})
+	if err != nil {
 		t.Fatal(err)
 	}
 	return file

@@ -9,18 +9,18 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"example.com/byhand/chapters/internal/chaptertest"
 	"example.com/byhand/chapters/restaurant/v1alpha1"
 	"example.com/byhand/chapters/restaurant/v1beta1"
+	"example.com/byhand/kit/crd"
 )
 
-func read(t *testing.T, plural string) chaptertest.Definition {
+func read(t *testing.T, plural string) crd.Definition {
 	t.Helper()
 	text, err := os.ReadFile("config/crd/" + plural + "." + v1alpha1.GroupName + ".yaml")
 	if err != nil {
 		t.Fatal(err)
 	}
-	return chaptertest.ReadDefinition(t, text)
+	return crd.Read(t, text)
 }
 
 // The definitions say what is right while no program converts: of a Pizza only the version
@@ -56,7 +56,7 @@ func TestSchemas(t *testing.T) {
 		"toppings": {reflect.TypeFor[v1alpha1.Topping](), reflect.TypeFor[v1beta1.Topping]()},
 	} {
 		for i, version := range read(t, plural).Spec.Versions {
-			chaptertest.CompareSchema(t, version.Name+" "+types[i].Name(), types[i], version.Schema.OpenAPIV3Schema)
+			crd.Compare(t, version.Name+" "+types[i].Name(), types[i], version.Schema.OpenAPIV3Schema)
 		}
 	}
 }

@@ -24,9 +24,9 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 
 	"example.com/byhand/api/samplecontroller.k8s.io/v1alpha1"
-	"example.com/byhand/chapters/internal/chaptertest"
 	"example.com/byhand/internal/testkit/quiet"
 	"example.com/byhand/kit/check"
+	"example.com/byhand/kit/crd"
 	"example.com/byhand/kit/deepcopy"
 	"example.com/byhand/kit/testkit"
 )
@@ -39,7 +39,7 @@ func TestKind(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	chaptertest.CompareSchema(t, "Team", reflect.TypeFor[Team](), chaptertest.ReadDefinition(t, text).Spec.Versions[0].Schema.OpenAPIV3Schema)
+	crd.Compare(t, "Team", reflect.TypeFor[Team](), crd.Read(t, text).Spec.Versions[0].Schema.OpenAPIV3Schema)
 	deepcopy.RoundTrip(t, scheme)
 }
 

@@ -2,7 +2,6 @@ package observer
 
 import (
 	"encoding/json"
-	"fmt"
 	"strings"
 	"testing"
 
@@ -114,20 +113,6 @@ func TestHandler(t *testing.T) {
 		if adds := len(past) > 1 && past[1].Part == trace.PartQueue && past[1].CauseSeq == step.Seq; adds != test.adds {
 			t.Errorf("%s: a key is added because of it: %t, want %t", test.reason, adds, test.adds)
 		}
-	}
-}
-
-// However much is written, a bounded number of versions is remembered, the newest.
-func TestWritesAreBounded(t *testing.T) {
-	own := New(Options{}).own
-	for i := range int64(3 * maxRemembered) {
-		own.add("Foo", fmt.Sprint(i), i+1)
-	}
-	if n := own.newest.Len(); n > maxRemembered {
-		t.Errorf("%d versions are remembered, want at most %d", n, maxRemembered)
-	}
-	if own.of("Foo", fmt.Sprint(3*maxRemembered-1)) == 0 {
-		t.Error("the last one is not")
 	}
 }
 

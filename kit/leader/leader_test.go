@@ -184,24 +184,6 @@ func TestEndsWhileAcquiring(t *testing.T) {
 	}
 }
 
-// A leader whose work fails releases the Lease and returns the error.
-func TestWorkFails(t *testing.T) {
-	l := newLeases()
-	failed := errors.New("it cannot work")
-	err := l.election(t, often...).Run(quiet.Context(t), func(context.Context) error {
-		if l.holder() == "" {
-			t.Error("it works, and the Lease names no process")
-		}
-		return failed
-	})
-	if !errors.Is(err, failed) {
-		t.Errorf("error %v, want that of the work", err)
-	}
-	if now := l.holder(); now != "" {
-		t.Errorf("it has ended, and the Lease names %q", now)
-	}
-}
-
 // A leader that cannot renew ends, and leaves another's Lease alone. Its work is told to end.
 // When another may lead, it begins no reconcile.
 func TestLeaseLost(t *testing.T) {
@@ -317,31 +299,6 @@ func TestOneWorks(t *testing.T) {
 			})
 		}
 	}
-}
-
-// A process takes part in the election when it has read the Lease.
-func TestJoined(t *testing.T) {
-	l := newLeases()
-	l.forbid(http.MethodGet)
-	first := l.campaign(t, often...)
-	for len(l.Log()) < 3 { // Lease requests that are refused
-		time.Sleep(time.Millisecond)
-	}
-	if err := first.Joined(); err == nil || !strings.Contains(err.Error(), "default/byhand") {
-		t.Errorf("error %v without the right to read the Lease, want one that names it", err)
-	}
-	l.Refuse(nil)
-	await(t, first.works, "the first process works")
-	second := l.campaign(t, often...)
-	for _, c := range []*campaign{first, second} {
-		for end := time.Now().Add(deadline); c.Joined() != nil; time.Sleep(time.Millisecond) {
-			if time.Now().After(end) {
-				t.Fatal(c.Joined())
-			}
-		}
-	}
-	close(first.finish)
-	close(second.finish)
 }
 
 // A process that stands by does not take part any more when it has lost the right to read the Lease, or

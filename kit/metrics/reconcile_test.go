@@ -4,12 +4,10 @@ import (
 	"context"
 	"errors"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"k8s.io/client-go/tools/cache"
 
-	"example.com/byhand/controller"
 	"example.com/byhand/internal/trace"
 	"example.com/byhand/kit/metrics"
 )
@@ -93,30 +91,5 @@ func TestReconcileWithoutSteps(t *testing.T) {
 		`controller_runtime_reconcile_panics_total{controller="widget"}`:                 1,
 		`controller_runtime_reconcile_time_seconds_count{controller="widget"}`:           4,
 		`controller_runtime_max_concurrent_reconciles{controller="widget"}`:              4,
-	})
-}
-
-// Of a Controller as many reconciles run at the same time as the metric says: those of slow keys come
-// on top.
-func TestMaxConcurrent(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		m, queue := metrics.New(), controller.NewPriorityQueue("")
-		ctx, cancel := context.WithCancel(t.Context())
-		go controller.New(queue, m.Reconcile("Widget", 4, func(context.Context, cache.ObjectName) (time.Duration, error) {
-			time.Sleep(10 * time.Second)
-			return 0, nil
-		})).Run(ctx, 4)
-		for _, names := range []string{"abcdef", "abcdefghijklmnopqr"} { // Then some are known to be slow.
-			for _, name := range names {
-				queue.Add(cache.NewObjectName("default", string(name)))
-			}
-			time.Sleep(25 * time.Second)
-		}
-		expect(t, m, map[string]float64{
-			`controller_runtime_active_workers{controller="widget"}`:            6,
-			`controller_runtime_max_concurrent_reconciles{controller="widget"}`: 6,
-		})
-		cancel()
-		time.Sleep(time.Minute)
 	})
 }

@@ -1,5 +1,5 @@
 // Package chaptertest is for the tests of chapters: it runs the program of a chapter on the
-// API server that $KUBECONFIG names, and compares a CustomResourceDefinition with Go types.
+// API server that $KUBECONFIG names.
 package chaptertest
 
 import (

@@ -41,9 +41,8 @@ type Kind struct {
 	Applied     any
 	AppliedJSON string
 
-	// Merge patches: Edit changes the spec, Spoil makes it one that the schema refuses, and
-	// Status changes the status; "" if there is none.
-	Edit, Spoil, Status string
+	// Merge patches: Edit changes the spec, and Spoil makes it one that the schema refuses.
+	Edit, Spoil string
 }
 
 // Object is one of any kind.
@@ -107,9 +106,8 @@ var Foo = Kind{
 	AppliedJSON: `"metadata": {"name": "one", "namespace": "shop", "labels": {"app": "web"}}, "spec": {"deploymentName": "web"},
 		"status": {"replicas": 0, "availableReplicas": 0, "conditions": [{"type": "Ready"}]}`,
 
-	Edit:   `{"spec": {"deploymentName": "other"}}`,
-	Spoil:  `{"spec": {"deploymentName": "../x"}}`,
-	Status: `{"status": {"availableReplicas": 5}}`,
+	Edit:  `{"spec": {"deploymentName": "other"}}`,
+	Spoil: `{"spec": {"deploymentName": "../x"}}`,
 }
 
 func appliedFoo() *fooac.FooApplyConfiguration {

@@ -7,7 +7,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"reflect"
-	"strings"
 	"testing"
 	"time"
 
@@ -16,7 +15,6 @@ import (
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
-	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/watch"
 
 	"example.com/byhand/clientset"
@@ -36,10 +34,7 @@ func TestFakeBehaviour(t *testing.T) {
 // server with our CRDs stands behind the client, which enforces rules that a fake does not know.
 func behave(t *testing.T, real bool, in func(t *testing.T) (c clientset.Interface, namespace string)) {
 	for _, kind := range samples.All {
-		for name, test := range map[string]func(c *caller){
-			"writes": (*caller).writes, "status": (*caller).changesStatus, "patches": (*caller).patches,
-			"reads": (*caller).reads,
-		} {
+		for name, test := range map[string]func(c *caller){"writes": (*caller).writes, "reads": (*caller).reads} {
 			t.Run(kind.Kind+": "+name, func(t *testing.T) {
 				c, namespace := in(t)
 				test(&caller{T: t, kind: kind, real: real, client: kind.Client(c, namespace)})
@@ -113,21 +108,6 @@ func (c *caller) changed(object samples.Object, patch string) samples.Object {
 	return object
 }
 
-// applied says the same as an object in an apply configuration.
-func (c *caller) applied(object samples.Object) any {
-	c.Helper()
-	object.GetObjectKind().SetGroupVersionKind(c.kind.GroupVersionKind)
-	content, err := json.Marshal(object)
-	applied := reflect.New(reflect.TypeOf(c.kind.Applied).Elem()).Interface()
-	if err == nil {
-		err = json.Unmarshal(content, applied)
-	}
-	if err != nil {
-		c.Fatal(err)
-	}
-	return applied
-}
-
 // part returns the spec or the status of an object, as JSON has it.
 func (c *caller) part(object any, name string) any {
 	c.Helper()
@@ -163,47 +143,6 @@ func (c *caller) writes() {
 
 	c.call("Delete", "one", metav1.DeleteOptions{})
 	c.refused(apierrors.IsNotFound, true, "Get", "one", metav1.GetOptions{})
-}
-
-// On a real server Update leaves the status alone and UpdateStatus the spec. The
-// fake stores what it gets, whole.
-func (c *caller) changesStatus() {
-	if c.kind.Status == "" {
-		if c.real && samples.Has(c.client, "UpdateStatus") {
-			c.Errorf("the row of %s in internal/testkit/samples has no Status", c.kind.Kind)
-		}
-		return
-	}
-	for method, leaves := range map[string]string{"Update": "status", "UpdateStatus": "spec"} {
-		stored := c.create(strings.ToLower(method))
-		sent := c.changed(c.changed(stored, c.kind.Edit), c.kind.Status)
-		if cmp.Equal(c.part(stored, "status"), c.part(sent, "status")) {
-			c.Fatalf("the row of %s in internal/testkit/samples: Status changes nothing", c.kind.Kind)
-		}
-		updated := c.write(method, sent, metav1.UpdateOptions{})
-		for _, part := range []string{"spec", "status"} {
-			want := sent
-			if c.real && part == leaves {
-				want = stored
-			}
-			c.same(part, want, updated, "after "+method)
-		}
-	}
-	c.create("applied")
-	sent := c.changed(c.object("applied"), c.kind.Status)
-	c.same("status", sent, c.write("ApplyStatus", c.applied(sent), metav1.ApplyOptions{FieldManager: "test"}), "after ApplyStatus")
-}
-
-func (c *caller) patches() {
-	want := c.changed(c.create("one"), c.kind.Edit)
-	merged := c.write("Patch", "one", types.MergePatchType, []byte(c.kind.Edit), metav1.PatchOptions{})
-	c.same("spec", want, merged, "after a merge patch")
-	edited := c.write("Patch", "one", types.JSONPatchType, []byte(`[{"op":"remove","path":"/metadata/labels"}]`), metav1.PatchOptions{})
-	if len(edited.GetLabels()) != 0 {
-		c.Errorf("labels %v after a JSON patch that removes them", edited.GetLabels())
-	}
-	applied := c.write("Apply", c.applied(c.object("two")), metav1.ApplyOptions{FieldManager: "test"})
-	c.same("spec", c.object("two"), applied, "after Apply")
 }
 
 // reads lists and watches.

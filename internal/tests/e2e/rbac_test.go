@@ -6,50 +6,22 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
-	"path"
 	"strings"
 	"testing"
 
 	authenticationv1 "k8s.io/api/authentication/v1"
 	authorizationv1 "k8s.io/api/authorization/v1"
 	coordinationv1 "k8s.io/api/coordination/v1"
-	rbacv1 "k8s.io/api/rbac/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/rest"
 
 	examplesv1alpha1 "example.com/byhand/api/examples-gzh.com/v1alpha1"
 	"example.com/byhand/api/samplecontroller.k8s.io/v1alpha1"
+	"example.com/byhand/kit/check"
 	"example.com/byhand/kit/testkit"
 )
-
-// right is what RBAC grants and a request needs.
-type right struct {
-	verb, group, resource string
-	// namespace is "" for a right in all namespaces.
-	namespace string
-}
-
-func (r right) String() string {
-	text := r.verb + " " + schema.GroupResource{Group: r.group, Resource: r.resource}.String()
-	if r.namespace != "" {
-		text += " in " + r.namespace
-	}
-	return text
-}
-
-// in is the same right in one namespace.
-func (r right) in(namespace string) right {
-	r.namespace = namespace
-	return r
-}
-
-// rightFor returns the right that a request needs.
-func rightFor(r testkit.Request) right {
-	return right{r.Verb(), r.Target.Group, path.Join(r.Target.Resource, r.Target.Subresource), r.Target.Namespace}
-}
 
 // account returns a configuration with which one acts as the controller's ServiceAccount alone,
 // as its Pod does.
@@ -62,29 +34,6 @@ func (s *server) account() *rest.Config {
 	config := rest.AnonymousClientConfig(s.config)
 	config.BearerToken, config.QPS = token.Status.Token, -1
 	return config
-}
-
-// granted returns the rights that config/rbac gives the controller's account.
-func (s *server) granted() map[right]bool {
-	s.Helper()
-	everywhere, err := s.kube.RbacV1().ClusterRoles().Get(s.Context(), "byhand", metav1.GetOptions{})
-	own, errOwn := s.kube.RbacV1().Roles(deployed).Get(s.Context(), "byhand-leader-election", metav1.GetOptions{})
-	if err := errors.Join(err, errOwn); err != nil {
-		s.Fatal(err)
-	}
-	all := map[right]bool{}
-	for namespace, rules := range map[string][]rbacv1.PolicyRule{"": everywhere.Rules, deployed: own.Rules} {
-		for _, rule := range rules {
-			for _, group := range rule.APIGroups {
-				for _, resource := range rule.Resources {
-					for _, verb := range rule.Verbs {
-						all[right{verb, group, resource, namespace}] = true
-					}
-				}
-			}
-		}
-	}
-	return all
 }
 
 // lifeOfAFoo goes through what a controller does for a Foo that is alone.
@@ -161,53 +110,17 @@ func testRightsAreUsed(t *testing.T) {
 	s.converges("handover", "handover", 1)
 	standby.Stop()
 
-	s.grantedIsUsed(proxy)
-}
-
-// grantedIsUsed compares what the proxy has seen with what config/rbac grants.
-func (s *server) grantedIsUsed(proxy *testkit.Proxy) {
-	s.Helper()
-	granted := s.granted()
-	// No program sends a request there. Without it the account could not own for a Foo: see ownersAreKnown.
-	used := map[right]bool{{"update", v1alpha1.GroupName, "foos/finalizers", ""}: true}
-	needed, acted := map[right]bool{}, map[schema.GroupResource]bool{}
+	var ofTheLease, others []testkit.Request
 	for _, r := range proxy.Log() {
-		if r.Target.Resource == "" {
-			continue // the server's version, or the list of its APIs
-		}
-		needs := rightFor(r)
-		needed[needs] = true
-		// Where it does more than list and watch, it has been given all that it can do.
-		if needs.verb != "list" && needs.verb != "watch" {
-			acted[needs.object()] = true
+		if r.Target.Resource == "leases" {
+			ofTheLease = append(ofTheLease, r)
+		} else {
+			others = append(others, r)
 		}
 	}
-	for needs := range needed {
-		switch {
-		case granted[needs]:
-			used[needs] = true
-		case granted[needs.in("")]:
-			used[needs.in("")] = true
-		default:
-			s.Errorf("the controller needs the right to %s, and config/rbac does not grant it", needs)
-		}
-	}
-	for right := range granted {
-		switch {
-		case used[right]:
-		case acted[right.object()]:
-			s.Errorf("config/rbac grants the right to %s, and nothing needs it: take it away", right)
-		default:
-			s.Errorf("config/rbac grants the right to %s, and this test sends nothing that needs it: it gives the controller nothing to do with %s. Let testRightsAreUsed do so, or take the right away", right, right.object())
-		}
-	}
-	s.Logf("%d rights are granted, %d are used", len(granted), len(used))
-}
-
-// object is what a right is about, without the subresource.
-func (r right) object() schema.GroupResource {
-	resource, _, _ := strings.Cut(r.resource, "/")
-	return schema.GroupResource{Group: r.group, Resource: resource}
+	// Without the right to foos/finalizers the account could not own for a Foo: see ownersAreKnown.
+	check.Role(t, root+"/config/rbac/role.yaml", others, "update foos/finalizers")
+	check.Role(t, root+"/config/rbac/leader_election_role.yaml", ofTheLease)
 }
 
 // Two of the rights are limited to a name: that of the program's own Lease.
