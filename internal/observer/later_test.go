@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"net/http"
+	"net/http/httptest"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -158,5 +159,34 @@ func TestTooMuch(t *testing.T) {
 		if got := clock.ReplaceAllString(out.String(), ""); !strings.HasSuffix(got, "fits\n3 steps not shown\ncomes after\n") {
 			t.Errorf("%s: the story ends with %q", test.reason, got[max(len(got)-60, 0):])
 		}
+	}
+}
+
+// A gap in the middle of a reconcile, in which the answer to a write is missing:
+// nothing is claimed of what is not known, and nothing is waited for.
+func TestGapInAReconcile(t *testing.T) {
+	r := observing()
+	r.kinds["Foo"].has["queue"] = true
+	server := r.Transport(roundTripper(func(request *http.Request) (*http.Response, error) {
+		if request.Method == http.MethodPut {
+			// The request is told. What comes after is too much, until the test tells.
+			r.publish(0)
+			for range maxPendingSteps {
+				say(r, "more than fits")
+			}
+		}
+		return &http.Response{StatusCode: http.StatusOK, Body: http.NoBody}, nil
+	}))
+	observed := r.Reconcile(fooKind, reconcileFunc(func(ctx context.Context, _ cache.ObjectName) (time.Duration, error) {
+		for _, method := range []string{http.MethodGet, http.MethodPut} {
+			_, _ = server.RoundTrip(httptest.NewRequestWithContext(ctx, method, fooPath, nil))
+		}
+		r.publish(0)
+		return 0, nil
+	}))
+	late(r, func() { _, _ = observed.Reconcile(t.Context(), fooKey) })
+	all := told(r)
+	if got, want := all[len(all)-1], "reconcile ended: asked the server for Foo foo"; got != want {
+		t.Errorf("the last step is %q, want %q", got, want)
 	}
 }
