@@ -90,11 +90,11 @@ func build(byhand, dir, temp string) (binary string, err error) {
 	if err := errors.Join(os.WriteFile(file, []byte(test), 0o600), os.WriteFile(overlay, laid, 0o600)); err != nil {
 		return "", err
 	}
-	flags, err := withByhand(byhand, dir, temp)
+	workspace, err := withByhand(byhand, dir, temp)
 	if err != nil {
 		return "", err
 	}
-	if output, err := goIn(dir, append(append([]string{"test", "-c", "-o", binary, "-overlay", overlay}, flags...), ".")...); err != nil {
+	if output, err := goIn(dir, workspace, "test", "-c", "-mod=readonly", "-o", binary, "-overlay", overlay, "."); err != nil {
 		wrong := regexp.MustCompile(`\S+\.go:`).FindAllString(output, -1)
 		if strings.Contains(output, name) && !slices.ContainsFunc(wrong, func(file string) bool { return !strings.Contains(file, name) }) {
 			return "", fmt.Errorf("%s: the program must be a package main with: func run(ctx context.Context, config *rest.Config) error", dir)
@@ -104,39 +104,24 @@ func build(byhand, dir, temp string) (binary string, err error) {
 	return binary, nil
 }
 
-// withByhand returns flags with which the folder's module finds this repository, and leaves its own
-// go.mod as it is.
-func withByhand(byhand, dir, temp string) (flags []string, err error) {
-	output, err := goIn(dir, "env", "GOMOD")
+// withByhand makes a workspace in which the folder's module finds this repository. Both go.mod stay as they are.
+func withByhand(byhand, dir, temp string) (workspace string, err error) {
+	output, err := goIn(dir, "off", "env", "GOMOD")
 	mod := strings.TrimSpace(output)
-	switch {
-	case err != nil || mod == "" || mod == os.DevNull:
-		return nil, fmt.Errorf("%s is in no Go module: go mod init makes one", dir)
-	case filepath.Dir(mod) == byhand:
-		return nil, nil
+	if err != nil || mod == "" || mod == os.DevNull {
+		return "", fmt.Errorf("%s is in no Go module: go mod init makes one", dir)
 	}
-	copied := filepath.Join(temp, "go.mod")
-	content, err := os.ReadFile(mod)
-	if err != nil {
-		return nil, err
+	workspace = filepath.Join(temp, "go.work")
+	if output, err := goIn(dir, workspace, "work", "init", byhand, filepath.Dir(mod)); err != nil {
+		return "", fmt.Errorf("%s: %s", mod, output)
 	}
-	ours, err := os.ReadFile(filepath.Join(byhand, "go.sum"))
-	if err != nil {
-		return nil, err
-	}
-	theirs, _ := os.ReadFile(filepath.Join(filepath.Dir(mod), "go.sum")) // There may be none.
-	if err := errors.Join(os.WriteFile(copied, content, 0o600), os.WriteFile(filepath.Join(temp, "go.sum"), append(ours, theirs...), 0o600)); err != nil {
-		return nil, err
-	}
-	if output, err := goIn(dir, "mod", "edit", "-require=example.com/byhand@v0.0.0", "-replace=example.com/byhand="+byhand, copied); err != nil {
-		return nil, fmt.Errorf("%s: %s", mod, output)
-	}
-	return []string{"-modfile=" + copied, "-mod=mod"}, nil
+	return workspace, nil
 }
 
-func goIn(dir string, args ...string) (output string, err error) {
+// goIn runs go in a folder, and in a workspace or none.
+func goIn(dir, workspace string, args ...string) (output string, err error) {
 	command := exec.Command("go", args...)
-	command.Dir = dir
+	command.Dir, command.Env = dir, append(os.Environ(), "GOWORK="+workspace)
 	text, err := command.CombinedOutput()
 	return string(text), err
 }
