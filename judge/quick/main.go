@@ -18,10 +18,9 @@ import (
 	"regexp"
 	"slices"
 	"strings"
-)
 
-// failed is the exit status when nothing can be said about the program.
-const failed = 101
+	"example.com/byhand/judge/internal/court"
+)
 
 const test = `package main
 
@@ -31,7 +30,7 @@ import (
 	"example.com/byhand/judge/memory"
 )
 
-func TestByhandJudge(t *testing.T) { memory.Judge(t, run) }
+func TestByhandJudge(t *testing.T) { memory.Play(t, run) }
 `
 
 // only is the flag that leaves the program's own tests out.
@@ -40,16 +39,11 @@ const only = "-test.run=^TestByhandJudge$"
 func main() {
 	scenario := flag.String("scenario", "", "`regexp`: only scenarios whose whole name matches, as in 'rename|killed-.*'")
 	flag.Parse()
-	status, err := judge(flag.Arg(0), *scenario)
-	if err != nil {
-		fmt.Fprintln(os.Stderr, "judge:", err)
-		status = failed
-	}
-	os.Exit(status)
+	court.Exit(judge(flag.Arg(0), *scenario))
 }
 
-// judge builds and runs the test of the program in a folder.
-func judge(dir, scenario string) (status int, err error) {
+// judge builds the test of the program in a folder, and judges it.
+func judge(dir, scenario string) (short int, err error) {
 	if dir == "" {
 		return 0, errors.New("which folder? make judge QUICK=1 DIR=../mine")
 	}
@@ -66,13 +60,7 @@ func judge(dir, scenario string) (status int, err error) {
 	if err != nil {
 		return 0, err
 	}
-	run := exec.Command(binary, only)
-	run.Dir, run.Stdout, run.Stderr, run.Env = dir, os.Stdout, os.Stderr, append(os.Environ(), "BYHAND_SCENARIO="+scenario)
-	err = run.Run()
-	if ended := (*exec.ExitError)(nil); errors.As(err, &ended) && ended.ExitCode() > 0 {
-		return ended.ExitCode(), nil
-	}
-	return 0, err
+	return court.Quick(os.Stdout, dir, scenario, binary, only)
 }
 
 // build builds the test of the program in a folder. byhand is the folder of this repository.

@@ -2,12 +2,13 @@ package main
 
 import (
 	"os"
-	"os/exec"
 	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
 	"testing"
+
+	"example.com/byhand/judge/internal/court"
 )
 
 // root is the folder of the repository.
@@ -23,14 +24,14 @@ func root(t *testing.T) string {
 // play runs a built test, and returns what it prints and which scenarios fall short.
 func play(t *testing.T, dir, binary, scenario string, flags ...string) (output string, short []string) {
 	t.Helper()
-	run := exec.Command(binary, append(flags, only)...)
-	run.Dir = dir
-	run.Env = append(os.Environ(), "BYHAND_SCENARIO="+scenario)
-	text, _ := run.CombinedOutput() // The exit status is the number of those that fall short.
-	for _, row := range regexp.MustCompile(`(?m)^ *\d+/\d+ +(\S+) .*✗`).FindAllStringSubmatch(string(text), -1) {
+	var printed strings.Builder
+	if _, err := court.Quick(&printed, dir, scenario, append([]string{binary, only}, flags...)...); err != nil {
+		t.Fatal(err)
+	}
+	for _, row := range regexp.MustCompile(`(?m)^ *\d+/\d+ +(\S+) .*✗`).FindAllStringSubmatch(printed.String(), -1) {
 		short = append(short, row[1])
 	}
-	return string(text), short
+	return printed.String(), short
 }
 
 // The judge finds nothing in the reference without a bug, nor in the solution of the exercise.

@@ -7,6 +7,7 @@ import (
 	"maps"
 	"net/http"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"time"
@@ -33,15 +34,15 @@ type kind struct {
 	begun, changed string
 }
 
-// readKind reads the definition and the sample in the folder config, as make mine has them. It
+// readKind reads the definition and the sample in the folder config of a program, as make mine has them. It
 // returns nil if there is no definition.
-func readKind() (*kind, error) {
-	definition, err := os.ReadFile("config/crd.yaml")
+func readKind(dir string) (*kind, error) {
+	definition, err := os.ReadFile(filepath.Join(dir, "config", "crd.yaml"))
 	if errors.Is(err, os.ErrNotExist) {
 		return nil, nil
 	}
 	k := &kind{sample: &unstructured.Unstructured{}}
-	sample, sampleErr := os.ReadFile("config/sample.yaml")
+	sample, sampleErr := os.ReadFile(filepath.Join(dir, "config", "sample.yaml"))
 	if err := cmp.Or(err, sampleErr); err != nil {
 		return nil, err
 	}
