@@ -89,16 +89,12 @@ const makesNothing = notJudged("the program makes nothing")
 // onFirst makes a fault happen to the first try of each different write of each step.
 func onFirst(fault testkit.Fault) step {
 	return func(s *stage) {
-		var mu sync.Mutex
-		tried := map[string]bool{}
+		var tried sync.Map
 		s.proxy.OnWrite(func(_ int, r *http.Request) testkit.Fault {
-			mu.Lock()
-			defer mu.Unlock()
-			write := fmt.Sprint(s.part.step, r.Method, r.URL.Path)
-			if tried[write] || s.judge.isLock(testkit.TargetOf(r.URL.Path)) {
+			_, again := tried.LoadOrStore(fmt.Sprint(s.part.step, r.Method, r.URL.Path), true)
+			if again || s.judge.isLock(testkit.TargetOf(r.URL.Path)) {
 				return testkit.Pass
 			}
-			tried[write] = true
 			return fault
 		})
 	}

@@ -92,15 +92,13 @@ func Quick(w io.Writer, dir, scenario string, command ...string) (short int, err
 	chosen = k.scenarios(chosen)
 	fmt.Fprintf(w, "%d scenarios in memory; the seconds are those of the program, and take none\n%s\n", len(chosen), k.words().Replace(header()))
 	v := verdict{Began: time.Now()}
-	for len(v.Results) < len(chosen) {
-		err := v.playOn(w, chosen, dir, command)
-		if errors.Is(err, errHelpless) {
-			v.Remarks = []string{"the other scenarios are not judged: " + helpless}
-			break
-		}
-		if err != nil {
+	for hopeless := false; len(v.Results) < len(chosen) && !hopeless; {
+		if hopeless, err = v.playOn(w, chosen, dir, command); err != nil {
 			return 0, err
 		}
+	}
+	if len(v.Results) < len(chosen) {
+		v.Remarks = []string{"the other scenarios are not judged: " + helpless}
 	}
 	if k != nil {
 		for i := range v.Results {
@@ -112,29 +110,27 @@ func Quick(w io.Writer, dir, scenario string, command ...string) (short int, err
 	return short, nil
 }
 
-var errHelpless = errors.New(helpless)
-
 // playOn plays what is left in a new process until that ends: after the last scenario, or with one
-// that ends it.
-func (v *verdict) playOn(w io.Writer, chosen []scenario, dir string, command []string) error {
+// that ends it. It reports whether the others would show nothing.
+func (v *verdict) playOn(w io.Writer, chosen []scenario, dir string, command []string) (hopeless bool, err error) {
 	var names []string
 	for _, sc := range chosen {
-		if sc.calibrates || !v.has(sc.name) {
+		if sc.calibrates || v.result(sc.name) == nil {
 			names = append(names, sc.name)
 		}
 	}
 	reader, writer, err := os.Pipe()
 	if err != nil {
-		return err
+		return false, err
 	}
 	defer func() { _ = reader.Close() }()
-	printed, before, playing, hopeless := &tail{}, len(v.Results), "", false
+	printed, playing := &tail{}, names[0]
 	run := exec.Command(command[0], command[1:]...)
 	run.Dir, run.Env, run.ExtraFiles, run.Stdout, run.Stderr = dir, append(os.Environ(), left+"="+strings.Join(names, ",")), []*os.File{writer}, printed, printed
 	err = run.Start()
 	_ = writer.Close()
 	if err != nil {
-		return err
+		return false, err
 	}
 	watchdog := time.AfterFunc(hangs, func() { _ = run.Process.Kill() })
 	for lines := json.NewDecoder(reader); ; watchdog.Reset(hangs) {
@@ -143,9 +139,9 @@ func (v *verdict) playOn(w io.Writer, chosen []scenario, dir string, command []s
 			break // It has ended.
 		}
 		if l.Broken != "" {
-			return errors.New(l.Broken)
+			return false, errors.New(l.Broken)
 		}
-		if playing, hopeless = l.Begins, l.Hopeless; l.Result != nil && !v.has(l.Result.Scenario) {
+		if playing, hopeless = l.Begins, l.Hopeless; l.Result != nil && v.result(l.Result.Scenario) == nil {
 			v.Remarks = l.Remarks
 			v.add(w, *l.Result, len(chosen))
 		}
@@ -154,19 +150,12 @@ func (v *verdict) playOn(w io.Writer, chosen []scenario, dir string, command []s
 	if !watchdog.Stop() {
 		why = fmt.Sprintf("The program was ended: for %s of the machine's time it did not once wait", hangs)
 	}
-	switch failure := run.Wait(); {
-	case playing != "":
+	_ = run.Wait()
+	if playing != "" {
 		sc := &chosen[slices.IndexFunc(chosen, func(sc scenario) bool { return sc.name == playing })]
 		s := &stage{scenario: sc, findings: []finding{found(P7, exits, time.Now(), "%s. It printed at last:\n%s", why, printed.lines(12))}}
 		v.add(w, newResult(sc, s, "", 0), len(chosen))
 		hopeless = sc.calibrates
-	case len(v.Results) == before && !hopeless:
-		return fmt.Errorf("no scenario was played: %v; it printed at last:\n%s", failure, printed.lines(20))
 	}
-	if hopeless && len(v.Results) < len(chosen) {
-		return errHelpless
-	}
-	return nil
+	return hopeless, nil
 }
-
-func (v *verdict) has(name string) bool { return v.result(name) != nil }

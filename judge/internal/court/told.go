@@ -71,7 +71,6 @@ type part struct {
 	kubeconfig string // of kubectl
 	step       int    // the one that was played last
 	began      time.Time
-	words      map[string]string // what the UIDs of this stage become
 	dying      string            // the version at which an object of the user was being deleted
 }
 
@@ -114,10 +113,7 @@ func (t *told) hear(r *http.Request) {
 	target := testkit.TargetOf(r.URL.Path)
 	r.Header.Set("User-Agent", agent)
 	creates := (r.Method == http.MethodPost || r.Header.Get("Content-Type") == string(types.ApplyYAMLPatchType)) && target.Subresource == ""
-	var body []byte
-	if creates || r.Method == http.MethodDelete {
-		body = readBody(r)
-	}
+	body := readBody(r)
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	var sent object
@@ -178,7 +174,7 @@ func (s *stage) openStory(dir string) {
 	for _, c := range config.Contexts {
 		c.Namespace = s.namespace
 	}
-	s.part = &part{kubeconfig: filepath.Join(dir, "kubectl"), step: -1, words: map[string]string{}}
+	s.part = &part{kubeconfig: filepath.Join(dir, "kubectl"), step: -1}
 	check(clientcmd.WriteToFile(*config, s.part.kubeconfig))
 }
 
@@ -230,20 +226,16 @@ func (s *stage) look() (_ story.Snapshot, objects []*stored) {
 	if i := s.part.step; i >= 0 && i < len(t.ends) {
 		usual = t.ends[i].stored
 	}
+	words := []string{s.namespace, "NAMESPACE"}
 	for _, resource := range t.resources() {
 		for _, item := range must(s.client(resource).List(s.ctx, metav1.ListOptions{})).Items {
 			o := &stored{&item, resource, resource.Resource + " " + item.GetName()}
 			if story.Made(o.Unstructured, t.isKept) {
-				objects = append(objects, o)
-				s.part.words[string(o.GetUID())] = "UID-OF-" + o.GetName()
+				objects, words = append(objects, o), append(words, string(o.GetUID()), "UID-OF-"+o.GetName())
 			} else if usual[o.name] != "" {
 				now.Add(o.name, o.Unstructured, func(string) bool { return true })
 			}
 		}
-	}
-	words := []string{s.namespace, "NAMESPACE"}
-	for uid, word := range s.part.words {
-		words = append(words, uid, word)
 	}
 	maps.DeleteFunc(now, func(name, _ string) bool { return usual[name] == "" })
 	for _, o := range objects {

@@ -79,7 +79,7 @@ func TestLookAtWhatIsOnlyChanged(t *testing.T) {
 	told := &told{seen: map[schema.GroupVersionResource]bool{claims: true}, managers: map[string]bool{agent: true}, sent: map[string]object{},
 		ends: []end{{stored: story.Snapshot{name: story.AnObject, name + " .spec.size": "15Gi"}}}}
 	client := dynamicfake.NewSimpleDynamicClient(scheme.Scheme, claim)
-	s := &stage{world: &world{judge: &judge{told: told}}, ctx: t.Context(), namespace: "here", dynamic: client, part: &part{words: map[string]string{}}}
+	s := &stage{world: &world{judge: &judge{told: told}}, ctx: t.Context(), namespace: "here", dynamic: client, part: &part{}}
 	now, objects := s.look()
 	if diff := cmp.Diff(story.Snapshot{name: story.AnObject, name + " .spec.size": "10Gi"}, now); diff != "" || len(objects) > 0 {
 		t.Errorf("%v, -want +got:\n%s", objects, diff)
