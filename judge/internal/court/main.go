@@ -132,7 +132,9 @@ func run(ctx context.Context, o options, chosen []scenario, c command, t *told) 
 	if t != nil {
 		j.bound = boundOfStory
 	}
-	err = j.run(ctx, chosen, report)
+	worlds := worlds{}
+	defer func() { err = errors.Join(err, down(worlds)) }()
+	err = j.run(ctx, worlds, chosen, report)
 	v.Seconds, v.Remarks = time.Since(v.Began).Round(time.Second).Seconds(), j.remarks
 	if short = v.print(os.Stdout); short > 0 {
 		fmt.Printf("\nTo see what the program hears, what it sends, and because of what: make look CONTROLLER='%s'\n", strings.Join(c.args, " "))
