@@ -19,6 +19,7 @@ import (
 	"slices"
 	"strings"
 
+	"example.com/byhand/internal/testkit/plane"
 	"example.com/byhand/judge/internal/court"
 )
 
@@ -52,19 +53,15 @@ func judge(dir, scenario string) (short int, err error) {
 		return 0, err
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(temp)) }()
-	here, err := os.Getwd()
-	if err != nil {
-		return 0, err
-	}
-	binary, err := build(here, dir, temp)
+	binary, err := build(dir, temp)
 	if err != nil {
 		return 0, err
 	}
 	return court.Quick(os.Stdout, dir, scenario, binary, only)
 }
 
-// build builds the test of the program in a folder. byhand is the folder of this repository.
-func build(byhand, dir, temp string) (binary string, err error) {
+// build builds the test of the program in a folder.
+func build(dir, temp string) (binary string, err error) {
 	if dir, err = filepath.Abs(dir); err != nil {
 		return "", err
 	}
@@ -78,7 +75,7 @@ func build(byhand, dir, temp string) (binary string, err error) {
 	if err := errors.Join(os.WriteFile(file, []byte(test), 0o600), os.WriteFile(overlay, laid, 0o600)); err != nil {
 		return "", err
 	}
-	workspace, err := withByhand(byhand, dir, temp)
+	workspace, err := withByhand(dir, temp)
 	if err != nil {
 		return "", err
 	}
@@ -93,7 +90,11 @@ func build(byhand, dir, temp string) (binary string, err error) {
 }
 
 // withByhand makes a workspace in which the folder's module finds this repository. Both go.mod stay as they are.
-func withByhand(byhand, dir, temp string) (workspace string, err error) {
+func withByhand(dir, temp string) (workspace string, err error) {
+	byhand, err := plane.Root()
+	if err != nil {
+		return "", err
+	}
 	output, err := goIn(dir, "off", "env", "GOMOD")
 	mod := strings.TrimSpace(output)
 	if err != nil || mod == "" || mod == os.DevNull {

@@ -11,16 +11,6 @@ import (
 	"example.com/byhand/judge/internal/court"
 )
 
-// root is the folder of the repository.
-func root(t *testing.T) string {
-	t.Helper()
-	dir, err := filepath.Abs("../..")
-	if err != nil {
-		t.Fatal(err)
-	}
-	return dir
-}
-
 // play runs a built test, and returns what it prints and which scenarios fall short.
 func play(t *testing.T, dir, binary, scenario string, flags ...string) (output string, short []string) {
 	t.Helper()
@@ -37,7 +27,7 @@ func play(t *testing.T, dir, binary, scenario string, flags ...string) (output s
 // The judge finds nothing in the reference without a bug, nor in the solution of the exercise.
 func TestRight(t *testing.T) {
 	for _, dir := range []string{"../reference", "../../exercise/testdata/solution"} {
-		binary, err := build(root(t), dir, t.TempDir())
+		binary, err := build(dir, t.TempDir())
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -71,7 +61,7 @@ func TestContract(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
 			dir := program(t, test.source)
-			if _, err := build(root(t), dir, t.TempDir()); err == nil || !strings.Contains(err.Error(), test.says) {
+			if _, err := build(dir, t.TempDir()); err == nil || !strings.Contains(err.Error(), test.says) {
 				t.Errorf("it says %v, want %s", err, test.says)
 			}
 			if files, _ := os.ReadDir(dir); len(files) != 2 {
@@ -93,7 +83,7 @@ func TestEnds(t *testing.T) {
 			t.Parallel()
 			source := "package main\n\nimport (\n\"context\"\n\"k8s.io/client-go/kubernetes\"\n\"k8s.io/client-go/rest\"\n)\n\nvar _ = kubernetes.NewForConfigOrDie\n\nfunc main() {}\n\nfunc run(ctx context.Context, config *rest.Config) error { config.QPS = -1; " + test.body + " }\n"
 			dir := program(t, source)
-			binary, err := build(root(t), dir, t.TempDir())
+			binary, err := build(dir, t.TempDir())
 			if err != nil {
 				t.Fatal(err)
 			}

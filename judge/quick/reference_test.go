@@ -18,7 +18,7 @@ var real = []string{"thousand"}
 // In memory the judge finds each bug of the reference, by each scenario that must, except those of
 // real.
 func TestReference(t *testing.T) {
-	binary, err := build(root(t), "../reference", t.TempDir())
+	binary, err := build("../reference", t.TempDir())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -66,7 +66,7 @@ func TestMine(t *testing.T) {
 					t.Fatal(err)
 				}
 			}
-			binary, err := build(root(t), dir, t.TempDir())
+			binary, err := build(dir, t.TempDir())
 			if err != nil {
 				t.Fatal(err)
 			}

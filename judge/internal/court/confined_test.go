@@ -17,7 +17,7 @@ import (
 // A program sees the namespace of its stage, and nothing of what others do beside it. That of a story does so of each kind
 // that is in namespaces.
 func TestConfined(t *testing.T) {
-	ofStory := &told{namespaced: map[schema.GroupResource]bool{}, seen: map[schema.GroupVersionResource]bool{}}
+	ofStory := &told{namespaced: map[schema.GroupResource]bool{}}
 	if err := ofStory.meet(discovery.NewDiscoveryClientForConfigOrDie(testkit.NewAPIServer().Config())); err != nil {
 		t.Fatal(err)
 	}

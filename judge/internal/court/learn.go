@@ -146,8 +146,6 @@ type tally struct{ least, most, end, created int }
 // tallied counts while the program sends these requests. There were n before. What is deleted and leaves what it has made, as a
 // StatefulSet does whose Pods run on until another one takes them, is no gap until then.
 func (t *told) tallied(resource string, n int, sent []request) tally {
-	t.mu.Lock()
-	defer t.mu.Unlock()
 	is, runsOn := tally{least: n, most: n, end: n}, 0
 	for _, r := range sent {
 		switch {
@@ -158,7 +156,7 @@ func (t *told) tallied(resource string, n int, sent []request) tally {
 			runsOn = max(0, runsOn-1)
 		case r.Method == http.MethodDelete && r.Stored == http.StatusOK:
 			is.end--
-			if t.orphans[r.Path] {
+			if orphans, _ := t.orphans.Load(r.Path); orphans == true {
 				runsOn++
 			}
 		}

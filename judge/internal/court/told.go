@@ -38,19 +38,16 @@ type told struct {
 	// namespaced are the resources whose objects are in a namespace.
 	namespaced map[schema.GroupResource]bool
 
-	mu sync.Mutex
-	// seen are the resources that the program has asked for.
-	seen map[schema.GroupVersionResource]bool
-	// managers are the names by which the program writes.
-	managers map[string]bool
+	// seen are the resources that the program has asked for, and managers the names by which it writes.
+	seen, managers sync.Map
+	// sent are the objects that the program has created, as it sent them, by name.
+	sent sync.Map
+	// orphans says of the path of an object that the program has deleted if that leaves what it has made.
+	orphans sync.Map
 	// generated are the resources whose objects have another name each time.
 	generated map[string]bool
 	// users are the resources of the user's objects.
 	users map[string]bool
-	// sent are the objects that the program has created, as it sent them, by name.
-	sent map[string]object
-	// orphans are the paths of objects that leave what they have made, as the program has deleted them last.
-	orphans map[string]bool
 	// ends are those of the steps without a fault, and masked is what of that is another one each time.
 	ends   []end
 	masked map[string]bool
@@ -71,7 +68,7 @@ type part struct {
 	kubeconfig string // of kubectl
 	step       int    // the one that was played last
 	began      time.Time
-	dying      string            // the version at which an object of the user was being deleted
+	dying      string // the version at which an object of the user was being deleted
 }
 
 // readStory reads a story and checks what it allows.
@@ -80,8 +77,7 @@ func readStory(file string) (*told, error) {
 	if err != nil {
 		return nil, err
 	}
-	t := &told{Story: s, seen: map[schema.GroupVersionResource]bool{}, managers: map[string]bool{agent: true}, users: map[string]bool{},
-		generated: map[string]bool{}, sent: map[string]object{}, orphans: map[string]bool{}, masked: map[string]bool{}, namespaced: map[schema.GroupResource]bool{}}
+	t := &told{Story: s, users: map[string]bool{}, generated: map[string]bool{}, masked: map[string]bool{}, namespaced: map[schema.GroupResource]bool{}}
 	names := []string{faultFree}
 	for _, sc := range t.scenarios() {
 		names = append(names, sc.name)
@@ -114,18 +110,15 @@ func (t *told) hear(r *http.Request) {
 	r.Header.Set("User-Agent", agent)
 	creates := (r.Method == http.MethodPost || r.Header.Get("Content-Type") == string(types.ApplyYAMLPatchType)) && target.Subresource == ""
 	body := readBody(r)
-	t.mu.Lock()
-	defer t.mu.Unlock()
 	var sent object
 	if creates && yaml.Unmarshal(body, &sent) == nil { // If not, the API server says what is wrong with it.
-		t.sent[target.Resource], t.sent[target.Resource+" "+(&unstructured.Unstructured{Object: sent}).GetName()] = sent, sent
+		t.sent.Store(target.Resource, sent)
+		t.sent.Store(target.Resource+" "+(&unstructured.Unstructured{Object: sent}).GetName(), sent)
 	}
 	if orphan := metav1.DeletePropagationOrphan; r.Method == http.MethodDelete {
-		t.orphans[r.URL.Path] = bytes.Contains(body, []byte(orphan)) || r.URL.Query().Get("propagationPolicy") == string(orphan)
+		t.orphans.Store(r.URL.Path, bytes.Contains(body, []byte(orphan)) || r.URL.Query().Get("propagationPolicy") == string(orphan))
 	}
-	if manager := r.URL.Query().Get("fieldManager"); manager != "" {
-		t.managers[manager] = true
-	}
+	t.managers.Store(cmp.Or(r.URL.Query().Get("fieldManager"), agent), true)
 	if !t.namespaced[schema.GroupResource{Group: target.Group, Resource: target.Resource}] || slices.Contains([]string{"events", "leases"}, target.Resource) {
 		return
 	}
@@ -134,14 +127,16 @@ func (t *told) hear(r *http.Request) {
 	if target.Group != "" {
 		version = parts[2] // /apis/apps/v1
 	}
-	t.seen[schema.GroupVersionResource{Group: target.Group, Version: version, Resource: target.Resource}] = true
+	t.seen.Store(schema.GroupVersionResource{Group: target.Group, Version: version, Resource: target.Resource}, true)
 }
 
 // resources are those that the program has asked for.
-func (t *told) resources() []schema.GroupVersionResource {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	return slices.Collect(maps.Keys(t.seen))
+func (t *told) resources() (all []schema.GroupVersionResource) {
+	t.seen.Range(func(resource, _ any) bool {
+		all = append(all, resource.(schema.GroupVersionResource))
+		return true
+	})
+	return all
 }
 
 // reads are their names.
@@ -155,9 +150,8 @@ func (t *told) reads() (names []string) {
 
 // isProgram reports whether the program writes by this name.
 func (t *told) isProgram(manager string) bool {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	return t.managers[manager]
+	_, is := t.managers.Load(manager)
+	return is
 }
 
 // isKept reports whether this manager's fields are compared: the program's, and those of kubectl and the judge, which

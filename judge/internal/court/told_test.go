@@ -14,7 +14,6 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/dynamic"
 	dynamicfake "k8s.io/client-go/dynamic/fake"
 	"k8s.io/client-go/kubernetes/scheme"
@@ -30,7 +29,7 @@ func TestStoryThatCannotBeJudged(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	told.seen[schema.GroupVersionResource{Version: "v1", Resource: "configmaps"}] = true
+	told.seen.Store(corev1.SchemeGroupVersion.WithResource("configmaps"), true)
 	_, quick := do(t.Context(), options{story: "../../story/foos.yaml", quick: true})
 	nobody := told.worthwhile()
 	told.users["foos"] = true
@@ -76,8 +75,9 @@ func TestLookAtWhatIsOnlyChanged(t *testing.T) {
 	written := metav1.NewFieldsV1(`{"f:spec":{"f:size":{},"f:node":{}}}`)
 	claim.SetManagedFields([]metav1.ManagedFieldsEntry{{Manager: "kubernetes", FieldsV1: written}})
 	claims := corev1.SchemeGroupVersion.WithResource("persistentvolumeclaims")
-	told := &told{seen: map[schema.GroupVersionResource]bool{claims: true}, managers: map[string]bool{agent: true}, sent: map[string]object{},
-		ends: []end{{stored: story.Snapshot{name: story.AnObject, name + " .spec.size": "15Gi"}}}}
+	told := &told{ends: []end{{stored: story.Snapshot{name: story.AnObject, name + " .spec.size": "15Gi"}}}}
+	told.seen.Store(claims, true)
+	told.managers.Store(agent, true)
 	client := dynamicfake.NewSimpleDynamicClient(scheme.Scheme, claim)
 	s := &stage{world: &world{judge: &judge{told: told}}, ctx: t.Context(), namespace: "here", dynamic: client, part: &part{}}
 	now, objects := s.look()
@@ -96,9 +96,10 @@ func TestDyingSince(t *testing.T) {
 		api := testkit.NewAPIServer()
 		client := dynamic.NewForConfigOrDie(api.Config())
 		foos := v1alpha1.SchemeGroupVersion.WithResource("foos")
-		s := &stage{world: &world{judge: &judge{told: &told{seen: map[schema.GroupVersionResource]bool{foos: true}, users: map[string]bool{"foos": true}}}},
+		s := &stage{world: &world{judge: &judge{told: &told{users: map[string]bool{"foos": true}}}},
 			ctx: t.Context(), namespace: "default", dynamic: client}
 		create := makeFoo("a", object{"deploymentName": "a", "replicas": 1}, "example.com/held")
+		s.judge.told.seen.Store(foos, true)
 		s.history = newHistory()
 		before := s.version()
 		create(s)
@@ -137,8 +138,9 @@ func TestHearsOrphans(t *testing.T) {
 	} {
 		r := httptest.NewRequest(http.MethodDelete, path+test.query, strings.NewReader(test.body))
 		told.hear(r)
-		if passed, err := io.ReadAll(r.Body); told.orphans[path] != test.want || err != nil || string(passed) != test.body {
-			t.Errorf("%q, %q: it orphans: %t; passed on: %q, %v", test.query, test.body, told.orphans[path], passed, err)
+		orphans, _ := told.orphans.Load(path)
+		if passed, err := io.ReadAll(r.Body); orphans != test.want || err != nil || string(passed) != test.body {
+			t.Errorf("%q, %q: it orphans: %t; passed on: %q, %v", test.query, test.body, orphans, passed, err)
 		}
 	}
 }
@@ -170,8 +172,9 @@ func TestCounted(t *testing.T) {
 		"that, and another is deleted":          {1, 1, []request{lets, create}, []request{lets, remove, create, create}, false, []*lesson{gap}},
 		"others delete some":                    {1, 0, nil, []request{create}, false, nil},
 	} {
-		told := &told{Story: &story.Story{Steps: []story.Step{{}, {}}}, orphans: map[string]bool{pods + "/runs-on": true}, ends: []end{{made: slices.Repeat([]*stored{pod}, test.before)},
+		told := &told{Story: &story.Story{Steps: []story.Step{{}, {}}}, ends: []end{{made: slices.Repeat([]*stored{pod}, test.before)},
 			{made: slices.Repeat([]*stored{pod}, test.after), writes: test.usual}}}
+		told.orphans.Store(pods+"/runs-on", true)
 		s := &stage{world: &world{judge: &judge{told: told}}, scenario: &scenario{calibrates: test.learns}, namespace: "here", part: &part{step: 1}}
 		var sent []request
 		s.proxy = &testkit.Faults{Next: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { w.WriteHeader(sent[0].Stored) })}
