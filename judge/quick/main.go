@@ -62,13 +62,10 @@ func judge(dir, scenario string) (short int, err error) {
 
 // build builds the test of the program in a folder.
 func build(dir, temp string) (binary string, err error) {
-	if dir, err = filepath.Abs(dir); err != nil {
-		return "", err
-	}
 	// No name that the folder can have, and one that Go takes for a test.
 	const name = "byhand_judge_of_this_program_test.go"
 	file, overlay, binary := filepath.Join(temp, name), filepath.Join(temp, "overlay.json"), filepath.Join(temp, "judge.test")
-	laid, err := json.Marshal(map[string]any{"Replace": map[string]string{filepath.Join(dir, name): file}})
+	laid, err := json.Marshal(map[string]any{"Replace": map[string]string{name: file}})
 	if err != nil {
 		return "", err
 	}

@@ -1,6 +1,7 @@
 package story
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"regexp"
@@ -119,14 +120,7 @@ func (s Snapshot) Against(was Snapshot, skip func(name string) bool) (all []Diff
 }
 
 func (d Difference) String() string {
-	switch {
-	case d.Was == "":
-		return fmt.Sprintf("%s: %s, and without a fault there is none", d.Name, d.Is)
-	case d.Is == "":
-		return fmt.Sprintf("%s: is not there; without a fault: %s", d.Name, d.Was)
-	default:
-		return fmt.Sprintf("%s: %s; without a fault: %s", d.Name, d.Is, d.Was)
-	}
+	return fmt.Sprintf("%s: %s; without a fault: %s", d.Name, cmp.Or(d.Is, "not there"), cmp.Or(d.Was, "not there"))
 }
 
 // IsObject reports whether it is about an object, and not about a value of it.

@@ -107,8 +107,8 @@ func TestAgainst(t *testing.T) {
 		want []string
 	}{
 		{func(s story.Snapshot) { s["things a .spec.replicas"] = "3" }, []string{"things a .spec.replicas: 3; without a fault: 1"}},
-		{func(s story.Snapshot) { clear(s) }, []string{"things a: is not there; without a fault: an object"}},
-		{func(s story.Snapshot) { s["things b"], s["things b .spec"] = story.AnObject, "x" }, []string{"things b: an object, and without a fault there is none"}},
+		{func(s story.Snapshot) { clear(s) }, []string{"things a: not there; without a fault: an object"}},
+		{func(s story.Snapshot) { s["things b"], s["things b .spec"] = story.AnObject, "x" }, []string{"things b: an object; without a fault: not there"}},
 		{func(s story.Snapshot) { s["things a .spec.set[=\"y\"]"] = "skipped" }, nil},
 	} {
 		now, _ := snapshot(t, stored)

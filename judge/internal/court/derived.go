@@ -174,10 +174,7 @@ func (s *stage) versions() map[string]string {
 
 // dyingSince returns the first version since another one at which an object of the user was being deleted, or "".
 func (s *stage) dyingSince(version string) string {
-	for _, resource := range s.judge.told.resources() {
-		if !slices.Contains(s.users(), resource.Resource) {
-			continue
-		}
+	for resource := range s.judge.told.users {
 		events := must(s.client(resource).Watch(s.ctx, metav1.ListOptions{ResourceVersion: version, TimeoutSeconds: new(int64(1))}))
 		defer events.Stop()
 		for event := range events.ResultChan() {
@@ -286,11 +283,9 @@ func die(s *stage) {
 			check(s.client(o.resource).Delete(s.ctx, o.GetName(), metav1.DeleteOptions{}))
 		}
 	}
-	rested(s)
-	before := s.itsObjects()
-	s.take(deleteMade, rested)
+	s.take(rested, deleteMade, rested)
 	for _, o := range s.itsObjects() {
-		if !slices.ContainsFunc(before, func(old *stored) bool { return old.GetUID() == o.GetUID() }) {
+		if o.GetDeletionTimestamp() == nil { // What was deleted has one, or is gone.
 			s.find(found(P4, forTheDying, time.Now(), "The user's objects have a deletionTimestamp, and a finalizer holds them. What was made for them was deleted, and the program has made %s again.", o.name))
 		}
 	}

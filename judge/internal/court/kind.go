@@ -332,7 +332,7 @@ func goneForGood(s *stage) {
 func (s *stage) users() []string {
 	switch j := s.judge; {
 	case j.told != nil:
-		return slices.Sorted(maps.Keys(j.told.users))
+		return names(slices.Collect(maps.Keys(j.told.users)))
 	case j.kind != nil:
 		return []string{j.kind.Plural}
 	default:
@@ -347,7 +347,7 @@ func (s *stage) ours() []string { return append(s.users(), "namespaces", "events
 func (s *stage) resources() (all []string) {
 	switch {
 	case s.judge.told != nil:
-		return s.judge.told.reads()
+		return names(s.judge.told.resources())
 	case s.judge.kind == nil:
 		return []string{"foos", "deployments"}
 	}

@@ -81,38 +81,31 @@ type line struct {
 // Quick judges the program of a folder, in memory, and prints to w as it goes. The command calls Play, in another
 // process, for a program that panics ends all of it.
 func Quick(w io.Writer, dir, scenario string, command ...string) (short int, err error) {
-	chosen, err := choose(options{scenario: scenario})
-	if err != nil {
-		return 0, err
-	}
-	k, err := readKind(dir)
-	if err != nil {
-		return 0, err
-	}
-	chosen = k.scenarios(chosen)
-	fmt.Fprintf(w, "%d scenarios in memory; the seconds are those of the program, and take none\n%s\n", len(chosen), k.words().Replace(header()))
-	v := verdict{Began: time.Now()}
-	for hopeless := false; len(v.Results) < len(chosen) && !hopeless; {
-		if hopeless, err = v.playOn(w, chosen, dir, command); err != nil {
-			return 0, err
+	err = try(func() {
+		k := must(readKind(dir))
+		chosen := k.scenarios(must(choose(options{scenario: scenario})))
+		fmt.Fprintf(w, "%d scenarios in memory; the seconds are those of the program, and take none\n%s\n", len(chosen), k.words().Replace(header()))
+		v := verdict{Began: time.Now()}
+		for hopeless := false; len(v.Results) < len(chosen) && !hopeless; {
+			hopeless = v.playOn(w, chosen, dir, command)
 		}
-	}
-	if len(v.Results) < len(chosen) {
-		v.Remarks = []string{"the other scenarios are not judged: " + helpless}
-	}
-	if k != nil {
-		for i := range v.Results {
-			k.inItsWords(&v.Results[i])
+		if len(v.Results) < len(chosen) {
+			v.Remarks = []string{"the other scenarios are not judged: " + helpless}
 		}
-	}
-	short = v.print(w)
-	v.sum(w, short)
-	return short, nil
+		if k != nil {
+			for i := range v.Results {
+				k.inItsWords(&v.Results[i])
+			}
+		}
+		short = v.print(w)
+		v.sum(w, short)
+	})
+	return short, err
 }
 
 // playOn plays what is left in a new process until that ends: after the last scenario, or with one
 // that ends it. It reports whether the others would show nothing.
-func (v *verdict) playOn(w io.Writer, chosen []scenario, dir string, command []string) (hopeless bool, err error) {
+func (v *verdict) playOn(w io.Writer, chosen []scenario, dir string, command []string) (hopeless bool) {
 	var names []string
 	for _, sc := range chosen {
 		if sc.calibrates || v.result(sc.name) == nil {
@@ -120,18 +113,15 @@ func (v *verdict) playOn(w io.Writer, chosen []scenario, dir string, command []s
 		}
 	}
 	reader, writer, err := os.Pipe()
-	if err != nil {
-		return false, err
-	}
+	check(err)
 	defer func() { _ = reader.Close() }()
 	printed, playing := &tail{}, names[0]
 	run := exec.Command(command[0], command[1:]...)
-	run.Dir, run.Env, run.ExtraFiles, run.Stdout, run.Stderr = dir, append(os.Environ(), left+"="+strings.Join(names, ",")), []*os.File{writer}, printed, printed
+	run.Dir, run.Env = dir, append(os.Environ(), left+"="+strings.Join(names, ","))
+	run.ExtraFiles, run.Stdout, run.Stderr = []*os.File{writer}, printed, printed
 	err = run.Start()
 	_ = writer.Close()
-	if err != nil {
-		return false, err
-	}
+	check(err)
 	watchdog := time.AfterFunc(hangs, func() { _ = run.Process.Kill() })
 	for lines := json.NewDecoder(reader); ; watchdog.Reset(hangs) {
 		var l line
@@ -139,7 +129,7 @@ func (v *verdict) playOn(w io.Writer, chosen []scenario, dir string, command []s
 			break // It has ended.
 		}
 		if l.Broken != "" {
-			return false, errors.New(l.Broken)
+			check(errors.New(l.Broken))
 		}
 		if playing, hopeless = l.Begins, l.Hopeless; l.Result != nil && v.result(l.Result.Scenario) == nil {
 			v.Remarks = l.Remarks
@@ -157,5 +147,5 @@ func (v *verdict) playOn(w io.Writer, chosen []scenario, dir string, command []s
 		v.add(w, newResult(sc, s, "", 0), len(chosen))
 		hopeless = sc.calibrates
 	}
-	return hopeless, nil
+	return hopeless
 }

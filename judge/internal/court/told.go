@@ -47,7 +47,7 @@ type told struct {
 	// generated are the resources whose objects have another name each time.
 	generated map[string]bool
 	// users are the resources of the user's objects.
-	users map[string]bool
+	users map[schema.GroupVersionResource]bool
 	// ends are those of the steps without a fault, and masked is what of that is another one each time.
 	ends   []end
 	masked map[string]bool
@@ -77,7 +77,7 @@ func readStory(file string) (*told, error) {
 	if err != nil {
 		return nil, err
 	}
-	t := &told{Story: s, users: map[string]bool{}, generated: map[string]bool{}, masked: map[string]bool{}, namespaced: map[schema.GroupResource]bool{}}
+	t := &told{Story: s, users: map[schema.GroupVersionResource]bool{}, generated: map[string]bool{}, masked: map[string]bool{}, namespaced: map[schema.GroupResource]bool{}}
 	names := []string{faultFree}
 	for _, sc := range t.scenarios() {
 		names = append(names, sc.name)
@@ -91,16 +91,11 @@ func readStory(file string) (*told, error) {
 }
 
 // meet finds out which resources are in namespaces.
-func (t *told) meet(kube discovery.ServerResourcesInterface) error {
-	lists, err := kube.ServerPreferredNamespacedResources()
-	if err != nil {
-		return err
-	}
-	resources, err := discovery.GroupVersionResources(lists)
-	for resource := range resources {
+func (t *told) meet(kube discovery.ServerResourcesInterface) {
+	lists := must(kube.ServerPreferredNamespacedResources())
+	for resource := range must(discovery.GroupVersionResources(lists)) {
 		t.namespaced[resource.GroupResource()] = true
 	}
-	return err
 }
 
 // hear notes what a request of the program says about it, before it is passed on: which objects it creates or applies, as it
@@ -122,12 +117,7 @@ func (t *told) hear(r *http.Request) {
 	if !t.namespaced[schema.GroupResource{Group: target.Group, Resource: target.Resource}] || slices.Contains([]string{"events", "leases"}, target.Resource) {
 		return
 	}
-	parts := strings.Split(strings.TrimPrefix(r.URL.Path, "/"), "/")
-	version := parts[1] // /api/v1
-	if target.Group != "" {
-		version = parts[2] // /apis/apps/v1
-	}
-	t.seen.Store(schema.GroupVersionResource{Group: target.Group, Version: version, Resource: target.Resource}, true)
+	t.seen.Store(schema.GroupVersionResource{Group: target.Group, Version: target.Version, Resource: target.Resource}, true)
 }
 
 // resources are those that the program has asked for.
@@ -139,13 +129,13 @@ func (t *told) resources() (all []schema.GroupVersionResource) {
 	return all
 }
 
-// reads are their names.
-func (t *told) reads() (names []string) {
-	for _, resource := range t.resources() {
-		names = append(names, resource.Resource)
+// names are those of resources.
+func names(resources []schema.GroupVersionResource) (all []string) {
+	for _, resource := range resources {
+		all = append(all, resource.Resource)
 	}
-	slices.Sort(names)
-	return names
+	slices.Sort(all)
+	return all
 }
 
 // isProgram reports whether the program writes by this name.
@@ -163,7 +153,6 @@ func (t *told) isKept(manager string) bool {
 // openStory writes a kubeconfig for kubectl that leads past the proxy, into the namespace of the stage.
 func (s *stage) openStory(dir string) {
 	s.history = newHistory()
-	s.history.stop = func() {}
 	config := must(clientcmd.LoadFromFile(s.plane.Kubeconfig))
 	for _, c := range config.Contexts {
 		c.Namespace = s.namespace
@@ -275,16 +264,14 @@ func (s *stage) keepsWithin(bound time.Duration) {
 // differs says that what is stored is not what it is without a fault.
 func (s *stage) differs(bound time.Duration, all []story.Difference) finding {
 	p, l := P6, different
+	var lines, allow []string
 	for _, d := range all {
+		lines, allow = append(lines, "  "+d.String()), append(allow, s.scenario.name+" "+d.Name)
 		if d.IsObject() && d.Was == "" {
 			p, l = P4, leftOver
 		} else if d.IsObject() && d.Is == "" && p == P6 {
 			p, l = P1, absent
 		}
-	}
-	var lines, allow []string
-	for _, d := range all {
-		lines, allow = append(lines, "  "+d.String()), append(allow, s.scenario.name+" "+d.Name)
 	}
 	f := found(p, l, time.Now(), "%s after %s:\n%s", bound, s.lastStep(), strings.Join(lines[:min(len(lines), mostLines)], "\n"))
 	f.allow = allow

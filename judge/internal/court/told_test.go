@@ -14,6 +14,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/dynamic"
 	dynamicfake "k8s.io/client-go/dynamic/fake"
 	"k8s.io/client-go/kubernetes/scheme"
@@ -32,7 +33,7 @@ func TestStoryThatCannotBeJudged(t *testing.T) {
 	told.seen.Store(corev1.SchemeGroupVersion.WithResource("configmaps"), true)
 	_, quick := do(t.Context(), options{story: "../../story/foos.yaml", quick: true})
 	nobody := told.worthwhile()
-	told.users["foos"] = true
+	told.users[v1alpha1.SchemeGroupVersion.WithResource("foos")] = true
 	silent := told.worthwhile()
 	told.ends = []end{{}, {writes: []request{{}}}}
 	for want, err := range map[string]error{
@@ -96,10 +97,9 @@ func TestDyingSince(t *testing.T) {
 		api := testkit.NewAPIServer()
 		client := dynamic.NewForConfigOrDie(api.Config())
 		foos := v1alpha1.SchemeGroupVersion.WithResource("foos")
-		s := &stage{world: &world{judge: &judge{told: &told{users: map[string]bool{"foos": true}}}},
+		s := &stage{world: &world{judge: &judge{told: &told{users: map[schema.GroupVersionResource]bool{foos: true}}}},
 			ctx: t.Context(), namespace: "default", dynamic: client}
 		create := makeFoo("a", object{"deploymentName": "a", "replicas": 1}, "example.com/held")
-		s.judge.told.seen.Store(foos, true)
 		s.history = newHistory()
 		before := s.version()
 		create(s)
