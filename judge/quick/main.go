@@ -12,6 +12,7 @@ import (
 	"errors"
 	"flag"
 	"fmt"
+	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -40,11 +41,11 @@ const only = "-test.run=^TestByhandJudge$"
 func main() {
 	scenario := flag.String("scenario", "", "`regexp`: only scenarios whose whole name matches, as in 'rename|killed-.*'")
 	flag.Parse()
-	court.Exit(judge(flag.Arg(0), *scenario))
+	court.Exit(judge(os.Stdout, flag.Arg(0), *scenario))
 }
 
-// judge builds the test of the program in a folder, and judges it.
-func judge(dir, scenario string) (short int, err error) {
+// judge builds the test of the program in a folder, and judges it. It prints to w.
+func judge(w io.Writer, dir, scenario string) (short int, err error) {
 	if dir == "" {
 		return 0, errors.New("which folder? make judge QUICK=1 DIR=../mine")
 	}
@@ -57,7 +58,7 @@ func judge(dir, scenario string) (short int, err error) {
 	if err != nil {
 		return 0, err
 	}
-	return court.Quick(os.Stdout, dir, scenario, binary, only)
+	return court.Quick(w, dir, scenario, binary, only)
 }
 
 // build builds the test of the program in a folder.

@@ -18,10 +18,7 @@ var real = []string{"thousand"}
 // In memory the judge finds each bug of the reference, by each scenario that must, except those of
 // real.
 func TestReference(t *testing.T) {
-	binary, err := build("../reference", t.TempDir())
-	if err != nil {
-		t.Fatal(err)
-	}
+	binary := built(t, "../reference")
 	for _, bug := range bugs.All {
 		t.Run(bug.Name, func(t *testing.T) {
 			t.Parallel()
@@ -66,11 +63,7 @@ func TestMine(t *testing.T) {
 					t.Fatal(err)
 				}
 			}
-			binary, err := build(dir, t.TempDir())
-			if err != nil {
-				t.Fatal(err)
-			}
-			output, short := play(t, dir, binary, test.caught)
+			output, short := play(t, dir, built(t, dir), test.caught)
 			if test.caught == "" && (len(short) > 0 || !strings.Contains(output, "\n0 of 24 scenarios fall short")) || test.caught != "" && !slices.Contains(short, test.caught) {
 				t.Errorf("%v fall short, want %s:\n%s", short, test.caught, output)
 			}

@@ -92,9 +92,8 @@ func TestSnapshot(t *testing.T) {
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("-want +got:\n%s", diff)
 	}
-	ofStatus := func(manager string) bool { return manager == "program" }
 	object.SetManagedFields([]metav1.ManagedFieldsEntry{{Manager: "program", Subresource: "status"}})
-	if story.Made(object, ofStatus) {
+	if story.Made(object, func(string) bool { return true }) {
 		t.Error("who has written the status alone has not made the object")
 	}
 }

@@ -115,13 +115,16 @@ func alive(objects []*stored) map[string]int {
 
 // counted finds that in the step that was played last the program itself took away the last object of a resource, while there was
 // one before and one afterwards (P1), or that there were more than without a fault (P3).
-func counted(s *stage) {
+func counted(s *stage) { s.count(s.tries(s.part.began)) }
+
+// count is counted, for a program that has sent this.
+func (s *stage) count(sent []request) {
 	var made []*stored
 	if i := s.part.step; i > 0 {
 		made = s.judge.told.ends[i-1].made
 	}
 	end := s.judge.told.ends[s.part.step]
-	before, after, sent := alive(made), alive(end.made), s.tries(s.part.began)
+	before, after := alive(made), alive(end.made)
 	for resource := range alive(slices.Concat(made, end.made)) {
 		n, usual := s.judge.told.tallied(resource, before[resource], sent), s.judge.told.tallied(resource, before[resource], end.writes)
 		if usual.end != after[resource] {

@@ -32,10 +32,7 @@ func TestStoryOfReference(t *testing.T) {
 		played[name] = true
 		t.Run(bug.Name, func(t *testing.T) {
 			t.Parallel()
-			told, err := readStory("../../story/foos.yaml")
-			if err != nil {
-				t.Fatal(err)
-			}
+			told := must(readStory("../../story/foos.yaml"))
 			chosen := append([]scenario{{name: faultFree}}, those(told.scenarios(), func(sc scenario) bool { return sc.name == name })...)
 			results := courts.judge(t, told, chosen, "-"+bug.Name)
 			if last := results[len(results)-1]; last.Scenario != name || !last.short() {

@@ -26,10 +26,7 @@ import (
 
 // What cannot be judged ends with a word about what to do.
 func TestStoryThatCannotBeJudged(t *testing.T) {
-	told, err := readStory("../../story/foos.yaml")
-	if err != nil {
-		t.Fatal(err)
-	}
+	told := must(readStory("../../story/foos.yaml"))
 	told.seen.Store(corev1.SchemeGroupVersion.WithResource("configmaps"), true)
 	_, quick := do(t.Context(), options{story: "../../story/foos.yaml", quick: true})
 	nobody := told.worthwhile()
@@ -94,13 +91,10 @@ func TestLookAtWhatIsOnlyChanged(t *testing.T) {
 // A list as of the version that is found has the user's object while it was being deleted.
 func TestDyingSince(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		api := testkit.NewAPIServer()
-		client := dynamic.NewForConfigOrDie(api.Config())
 		foos := v1alpha1.SchemeGroupVersion.WithResource("foos")
 		s := &stage{world: &world{judge: &judge{told: &told{users: map[schema.GroupVersionResource]bool{foos: true}}}},
-			ctx: t.Context(), namespace: "default", dynamic: client}
+			ctx: t.Context(), namespace: "default", dynamic: dynamic.NewForConfigOrDie(testkit.NewAPIServer().Config()), history: newHistory()}
 		create := makeFoo("a", object{"deploymentName": "a", "replicas": 1}, "example.com/held")
-		s.history = newHistory()
 		before := s.version()
 		create(s)
 		if dying := s.dyingSince(before); dying != "" {
@@ -119,16 +113,8 @@ func TestDyingSince(t *testing.T) {
 
 // What the program deletes may leave what it has made, whatever format says so, until it is deleted in another way.
 func TestHearsOrphans(t *testing.T) {
-	told, err := readStory("../../story/foos.yaml")
-	if err != nil {
-		t.Fatal(err)
-	}
 	const path = "/apis/apps/v1/namespaces/here/statefulsets/a"
-	orphan := metav1.DeletePropagationOrphan
-	inProtobuf, err := (&metav1.DeleteOptions{PropagationPolicy: &orphan}).Marshal()
-	if err != nil {
-		t.Fatal(err)
-	}
+	told, inProtobuf := &told{}, must((&metav1.DeleteOptions{PropagationPolicy: new(metav1.DeletePropagationOrphan)}).Marshal())
 	for _, test := range []struct {
 		query, body string
 		want        bool
@@ -175,14 +161,8 @@ func TestCounted(t *testing.T) {
 		told := &told{Story: &story.Story{Steps: []story.Step{{}, {}}}, ends: []end{{made: slices.Repeat([]*stored{pod}, test.before)},
 			{made: slices.Repeat([]*stored{pod}, test.after), writes: test.usual}}}
 		told.orphans.Store(pods+"/runs-on", true)
-		s := &stage{world: &world{judge: &judge{told: told}}, scenario: &scenario{calibrates: test.learns}, namespace: "here", part: &part{step: 1}}
-		var sent []request
-		s.proxy = &testkit.Faults{Next: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { w.WriteHeader(sent[0].Stored) })}
-		for sent = test.sent; len(sent) > 0; sent = sent[1:] {
-			path := "/api/v1/namespaces/here/" + sent[0].Target.String()
-			s.proxy.ServeHTTP(httptest.NewRecorder(), httptest.NewRequest(sent[0].Method, path, strings.NewReader("{}")))
-		}
-		counted(s)
+		s := &stage{world: &world{judge: &judge{told: told}}, scenario: &scenario{calibrates: test.learns}, part: &part{step: 1}}
+		s.count(test.sent)
 		var got []*lesson
 		for _, f := range s.findings {
 			got = append(got, f.lesson)
