@@ -4,6 +4,7 @@ package main
 
 import (
 	"os"
+	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -51,8 +52,10 @@ func TestMine(t *testing.T) {
 		t.Run(test.caught, func(t *testing.T) {
 			t.Parallel()
 			dir := t.TempDir()
-			if err := os.CopyFS(dir, os.DirFS("../../mine")); err != nil {
-				t.Fatal(err)
+			begin := exec.Command("sh", "exercise/new.sh", "mine", dir)
+			begin.Dir = "../.."
+			if output, err := begin.CombinedOutput(); err != nil {
+				t.Fatalf("%v: %s", err, output)
 			}
 			if test.file != "" {
 				source, err := os.ReadFile(filepath.Join(dir, test.file))
