@@ -1,5 +1,5 @@
 // Package memory judges a controller in memory, where time stands still while it works: see the command
-// judge/quick, which writes the one test that calls it.
+// judge/quick, which writes the one test that calls it, and says what came of it.
 package memory
 
 import (
@@ -8,7 +8,6 @@ import (
 	"example.com/byhand/judge/internal/court"
 )
 
-// Judge plays the scenarios that an API server in memory can play, prints what the judge says, and
-// ends the process with the number of those that fall short. The program is about Foos, or about the
-// kind that config/crd.yaml of its folder defines.
-func Judge(t *testing.T, run court.Contract) { court.Quick(t, run) }
+// Play plays the scenarios that an API server in memory can play, as judge/quick asks for them, and ends the
+// process. The program is about Foos, or about the kind that config/crd.yaml of its folder defines.
+func Play(t *testing.T, run court.Contract) { court.Play(t, run) }

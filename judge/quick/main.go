@@ -12,16 +12,17 @@ import (
 	"errors"
 	"flag"
 	"fmt"
+	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
-)
 
-// failed is the exit status when nothing can be said about the program.
-const failed = 101
+	"example.com/byhand/internal/testkit/plane"
+	"example.com/byhand/judge/internal/court"
+)
 
 const test = `package main
 
@@ -31,7 +32,7 @@ import (
 	"example.com/byhand/judge/memory"
 )
 
-func TestByhandJudge(t *testing.T) { memory.Judge(t, run) }
+func TestByhandJudge(t *testing.T) { memory.Play(t, run) }
 `
 
 // only is the flag that leaves the program's own tests out.
@@ -40,16 +41,11 @@ const only = "-test.run=^TestByhandJudge$"
 func main() {
 	scenario := flag.String("scenario", "", "`regexp`: only scenarios whose whole name matches, as in 'rename|killed-.*'")
 	flag.Parse()
-	status, err := judge(flag.Arg(0), *scenario)
-	if err != nil {
-		fmt.Fprintln(os.Stderr, "judge:", err)
-		status = failed
-	}
-	os.Exit(status)
+	court.Exit(judge(os.Stdout, flag.Arg(0), *scenario))
 }
 
-// judge builds and runs the test of the program in a folder.
-func judge(dir, scenario string) (status int, err error) {
+// judge builds the test of the program in a folder, and judges it. It prints to w.
+func judge(w io.Writer, dir, scenario string) (short int, err error) {
 	if dir == "" {
 		return 0, errors.New("which folder? make judge QUICK=1 DIR=../mine")
 	}
@@ -58,43 +54,30 @@ func judge(dir, scenario string) (status int, err error) {
 		return 0, err
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(temp)) }()
-	here, err := os.Getwd()
+	binary, err := build(dir, temp)
 	if err != nil {
 		return 0, err
 	}
-	binary, err := build(here, dir, temp)
-	if err != nil {
-		return 0, err
-	}
-	run := exec.Command(binary, only)
-	run.Dir, run.Stdout, run.Stderr, run.Env = dir, os.Stdout, os.Stderr, append(os.Environ(), "BYHAND_SCENARIO="+scenario)
-	err = run.Run()
-	if ended := (*exec.ExitError)(nil); errors.As(err, &ended) && ended.ExitCode() > 0 {
-		return ended.ExitCode(), nil
-	}
-	return 0, err
+	return court.Quick(w, dir, scenario, binary, only)
 }
 
-// build builds the test of the program in a folder. byhand is the folder of this repository.
-func build(byhand, dir, temp string) (binary string, err error) {
-	if dir, err = filepath.Abs(dir); err != nil {
-		return "", err
-	}
+// build builds the test of the program in a folder.
+func build(dir, temp string) (binary string, err error) {
 	// No name that the folder can have, and one that Go takes for a test.
 	const name = "byhand_judge_of_this_program_test.go"
 	file, overlay, binary := filepath.Join(temp, name), filepath.Join(temp, "overlay.json"), filepath.Join(temp, "judge.test")
-	laid, err := json.Marshal(map[string]any{"Replace": map[string]string{filepath.Join(dir, name): file}})
+	laid, err := json.Marshal(map[string]any{"Replace": map[string]string{name: file}})
 	if err != nil {
 		return "", err
 	}
 	if err := errors.Join(os.WriteFile(file, []byte(test), 0o600), os.WriteFile(overlay, laid, 0o600)); err != nil {
 		return "", err
 	}
-	flags, err := withByhand(byhand, dir, temp)
+	workspace, err := withByhand(dir, temp)
 	if err != nil {
 		return "", err
 	}
-	if output, err := goIn(dir, append(append([]string{"test", "-c", "-o", binary, "-overlay", overlay}, flags...), ".")...); err != nil {
+	if output, err := goIn(dir, workspace, "test", "-c", "-mod=readonly", "-o", binary, "-overlay", overlay, "."); err != nil {
 		wrong := regexp.MustCompile(`\S+\.go:`).FindAllString(output, -1)
 		if strings.Contains(output, name) && !slices.ContainsFunc(wrong, func(file string) bool { return !strings.Contains(file, name) }) {
 			return "", fmt.Errorf("%s: the program must be a package main with: func run(ctx context.Context, config *rest.Config) error", dir)
@@ -104,39 +87,28 @@ func build(byhand, dir, temp string) (binary string, err error) {
 	return binary, nil
 }
 
-// withByhand returns flags with which the folder's module finds this repository, and leaves its own
-// go.mod as it is.
-func withByhand(byhand, dir, temp string) (flags []string, err error) {
-	output, err := goIn(dir, "env", "GOMOD")
+// withByhand makes a workspace in which the folder's module finds this repository. Both go.mod stay as they are.
+func withByhand(dir, temp string) (workspace string, err error) {
+	byhand, err := plane.Root()
+	if err != nil {
+		return "", err
+	}
+	output, err := goIn(dir, "off", "env", "GOMOD")
 	mod := strings.TrimSpace(output)
-	switch {
-	case err != nil || mod == "" || mod == os.DevNull:
-		return nil, fmt.Errorf("%s is in no Go module: go mod init makes one", dir)
-	case filepath.Dir(mod) == byhand:
-		return nil, nil
+	if err != nil || mod == "" || mod == os.DevNull {
+		return "", fmt.Errorf("%s is in no Go module: go mod init makes one", dir)
 	}
-	copied := filepath.Join(temp, "go.mod")
-	content, err := os.ReadFile(mod)
-	if err != nil {
-		return nil, err
+	workspace = filepath.Join(temp, "go.work")
+	if output, err := goIn(dir, workspace, "work", "init", byhand, filepath.Dir(mod)); err != nil {
+		return "", fmt.Errorf("%s: %s", mod, output)
 	}
-	ours, err := os.ReadFile(filepath.Join(byhand, "go.sum"))
-	if err != nil {
-		return nil, err
-	}
-	theirs, _ := os.ReadFile(filepath.Join(filepath.Dir(mod), "go.sum")) // There may be none.
-	if err := errors.Join(os.WriteFile(copied, content, 0o600), os.WriteFile(filepath.Join(temp, "go.sum"), append(ours, theirs...), 0o600)); err != nil {
-		return nil, err
-	}
-	if output, err := goIn(dir, "mod", "edit", "-require=example.com/byhand@v0.0.0", "-replace=example.com/byhand="+byhand, copied); err != nil {
-		return nil, fmt.Errorf("%s: %s", mod, output)
-	}
-	return []string{"-modfile=" + copied, "-mod=mod"}, nil
+	return workspace, nil
 }
 
-func goIn(dir string, args ...string) (output string, err error) {
+// goIn runs go in a folder, and in a workspace or none.
+func goIn(dir, workspace string, args ...string) (output string, err error) {
 	command := exec.Command("go", args...)
-	command.Dir = dir
+	command.Dir, command.Env = dir, append(os.Environ(), "GOWORK="+workspace)
 	text, err := command.CombinedOutput()
 	return string(text), err
 }

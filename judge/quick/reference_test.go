@@ -4,6 +4,7 @@ package main
 
 import (
 	"os"
+	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -18,10 +19,7 @@ var real = []string{"thousand"}
 // In memory the judge finds each bug of the reference, by each scenario that must, except those of
 // real.
 func TestReference(t *testing.T) {
-	binary, err := build(root(t), "../reference", t.TempDir())
-	if err != nil {
-		t.Fatal(err)
-	}
+	binary := built(t, "../reference")
 	for _, bug := range bugs.All {
 		t.Run(bug.Name, func(t *testing.T) {
 			t.Parallel()
@@ -54,8 +52,10 @@ func TestMine(t *testing.T) {
 		t.Run(test.caught, func(t *testing.T) {
 			t.Parallel()
 			dir := t.TempDir()
-			if err := os.CopyFS(dir, os.DirFS("../../mine")); err != nil {
-				t.Fatal(err)
+			begin := exec.Command("sh", "exercise/new.sh", "mine", dir)
+			begin.Dir = "../.."
+			if output, err := begin.CombinedOutput(); err != nil {
+				t.Fatalf("%v: %s", err, output)
 			}
 			if test.file != "" {
 				source, err := os.ReadFile(filepath.Join(dir, test.file))
@@ -66,11 +66,7 @@ func TestMine(t *testing.T) {
 					t.Fatal(err)
 				}
 			}
-			binary, err := build(root(t), dir, t.TempDir())
-			if err != nil {
-				t.Fatal(err)
-			}
-			output, short := play(t, dir, binary, test.caught)
+			output, short := play(t, dir, built(t, dir), test.caught)
 			if test.caught == "" && (len(short) > 0 || !strings.Contains(output, "\n0 of 24 scenarios fall short")) || test.caught != "" && !slices.Contains(short, test.caught) {
 				t.Errorf("%v fall short, want %s:\n%s", short, test.caught, output)
 			}

@@ -1,6 +1,7 @@
 package story
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"regexp"
@@ -55,21 +56,20 @@ func WrittenBy(object *unstructured.Unstructured, kept func(manager string) bool
 
 // at is the value at a path, or nil.
 func at(value any, path fieldpath.Path) any {
-	for _, step := range path {
-		switch in := value.(type) {
-		case map[string]any:
-			value = in[ptr.Deref(step.FieldName, "")]
-		case []any:
-			i := slices.IndexFunc(in, func(item any) bool { return leadsTo(step, item) })
-			if i < 0 {
-				return nil
+	if len(path) == 0 {
+		return value
+	}
+	switch in := value.(type) {
+	case map[string]any:
+		return at(in[ptr.Deref(path[0].FieldName, "")], path[1:])
+	case []any:
+		for _, item := range in {
+			if leadsTo(path[0], item) {
+				return at(item, path[1:])
 			}
-			value = in[i]
-		default:
-			return nil
 		}
 	}
-	return value
+	return nil
 }
 
 // leadsTo reports whether a step of a path leads to an item of a list, by its value or by its keys.
@@ -120,14 +120,7 @@ func (s Snapshot) Against(was Snapshot, skip func(name string) bool) (all []Diff
 }
 
 func (d Difference) String() string {
-	switch {
-	case d.Was == "":
-		return fmt.Sprintf("%s: %s, and without a fault there is none", d.Name, d.Is)
-	case d.Is == "":
-		return fmt.Sprintf("%s: is not there; without a fault: %s", d.Name, d.Was)
-	default:
-		return fmt.Sprintf("%s: %s; without a fault: %s", d.Name, d.Is, d.Was)
-	}
+	return fmt.Sprintf("%s: %s; without a fault: %s", d.Name, cmp.Or(d.Is, "not there"), cmp.Or(d.Was, "not there"))
 }
 
 // IsObject reports whether it is about an object, and not about a value of it.

@@ -134,7 +134,7 @@ func (p *Program) Made(path string) {
 		p.Fatalf("reconcile.go has made no %s; or no handler of informer.go has called it, or main.go runs no informer", target)
 	}
 	seen := slices.ContainsFunc(p.APIServer.Log(), func(r testkit.Request) bool {
-		return r.Method == http.MethodGet && r.Target == testkit.Target{Group: target.Group, Resource: target.Resource, Namespace: r.Target.Namespace} && selects(r, object.GetLabels())
+		return r.Method == http.MethodGet && r.Target == testkit.Target{Group: target.Group, Version: target.Version, Resource: target.Resource, Namespace: r.Target.Namespace} && selects(r, object.GetLabels())
 	})
 	if !seen {
 		p.Fatalf("no informer sees %s, which has the labels %v: is the label in reconcile.go that by which informer.go selects?", target, object.GetLabels())

@@ -30,13 +30,13 @@ const pods = "/api/v1/namespaces/default/pods"
 
 func TestTargetOf(t *testing.T) {
 	for path, want := range map[string]testkit.Target{
-		"/apis/apps/v1/namespaces/one/deployments/two/scale": {"apps", "deployments", "one", "two", "scale"},
-		"/apis/coordination.k8s.io/v1/leases":                {"coordination.k8s.io", "leases", "", "", ""},
-		"/api/v1/namespaces/one":                             {"", "namespaces", "", "one", ""},
-		"/api/v1/namespaces/one/status":                      {"", "namespaces", "", "one", "status"},
+		"/apis/apps/v1/namespaces/one/deployments/two/scale": {"apps", "v1", "deployments", "one", "two", "scale"},
+		"/apis/coordination.k8s.io/v1/leases":                {"coordination.k8s.io", "v1", "leases", "", "", ""},
+		"/api/v1/namespaces/one":                             {"", "v1", "namespaces", "", "one", ""},
+		"/api/v1/namespaces/one/status":                      {"", "v1", "namespaces", "", "one", "status"},
 		"/version":                                           {},
 		"/api/v1":                                            {},
-		"/api/v1/namespaces/one/x":                           {"", "x", "one", "", ""},
+		"/api/v1/namespaces/one/x":                           {"", "v1", "x", "one", "", ""},
 	} {
 		if diff := cmp.Diff(want, testkit.TargetOf(path)); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", path, diff)

@@ -7,7 +7,7 @@ import (
 
 // Target is what a request is about: an object, or a collection if Name is "". It is the
 // zero Target for a request about neither, such as /version or /apis.
-type Target struct{ Group, Resource, Namespace, Name, Subresource string }
+type Target struct{ Group, Version, Resource, Namespace, Name, Subresource string }
 
 // String returns resource[/name[/subresource]], such as "foos/foo/status".
 func (t Target) String() string { return path.Join(t.Resource, t.Name, t.Subresource) }
@@ -17,9 +17,9 @@ func TargetOf(path string) (t Target) {
 	parts := strings.Split(strings.Trim(path, "/"), "/")
 	switch {
 	case parts[0] == "api" && len(parts) > 2: // /api/v1
-		parts = parts[2:]
+		t.Version, parts = parts[1], parts[2:]
 	case parts[0] == "apis" && len(parts) > 3: // /apis/apps/v1
-		t.Group, parts = parts[1], parts[3:]
+		t.Group, t.Version, parts = parts[1], parts[2], parts[3:]
 	default:
 		return Target{}
 	}

@@ -2,6 +2,7 @@ package court
 
 import (
 	"context"
+	"slices"
 	"sync"
 	"time"
 
@@ -56,18 +57,13 @@ func (c *canary) back(began, now time.Time) {
 }
 
 // slow returns the times since a moment in which the machine was slow.
-func (c *canary) slow(since time.Time) (times []blindness) {
+func (c *canary) slow(since time.Time) []blindness {
 	if c == nil {
 		return nil
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	for _, t := range c.late {
-		if t.to.After(since) {
-			times = append(times, t)
-		}
-	}
-	return times
+	return slices.DeleteFunc(slices.Clone(c.late), func(late blindness) bool { return !late.to.After(since) })
 }
 
 // fly makes a canary and lets it fly until ctx is done.

@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"k8s.io/client-go/kubernetes"
-	"k8s.io/client-go/rest"
 
 	"example.com/byhand/kit/testkit"
 )
@@ -23,33 +22,31 @@ func TestCanary(t *testing.T) {
 		{"news take 2 s once", 2 * time.Second, 4*time.Second + 2*time.Second - 2*time.Second/slowest, 2 * time.Second},
 		{"no news any more", time.Hour, time.Second + 3*slowest*time.Second, 0},
 	} {
-		t.Run(test.reason, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				api := testkit.NewAPIServer()
-				c, err := fly(t.Context(), kubernetes.NewForConfigOrDie(&rest.Config{Host: "http://api.test", Transport: testkit.Transport{Handler: api}, QPS: -1}))
-				if err != nil {
-					t.Fatal(err)
-				}
-				time.Sleep(time.Second)
-				began := time.Now()
-				s := &stage{world: &world{canary: c}, ctx: t.Context()}
-				time.AfterFunc(time.Second, func() {
-					if test.held > 0 {
-						time.AfterFunc(test.held, api.HoldWatches("leases"))
-					}
-				})
-				s.pause(4 * time.Second)
-				if took := time.Since(began); took < test.ends-4*beat || took > test.ends+4*beat {
-					t.Errorf("4 s end after %s, want %s", took, test.ends)
-				}
-				var slow time.Duration
-				for _, b := range c.slow(began) {
-					slow += b.to.Sub(b.from)
-				}
-				if slow < test.late-2*beat || slow > test.late+2*beat {
-					t.Errorf("it was slow for %s, want %s", slow, test.late)
+		synctest.Test(t, func(t *testing.T) {
+			api := testkit.NewAPIServer()
+			c, err := fly(t.Context(), kubernetes.NewForConfigOrDie(api.Config()))
+			if err != nil {
+				t.Fatal(err)
+			}
+			time.Sleep(time.Second)
+			began := time.Now()
+			s := &stage{world: &world{canary: c}, ctx: t.Context()}
+			time.AfterFunc(time.Second, func() {
+				if test.held > 0 {
+					time.AfterFunc(test.held, api.HoldWatches("leases"))
 				}
 			})
+			s.pause(4 * time.Second)
+			if took := time.Since(began); took < test.ends-4*beat || took > test.ends+4*beat {
+				t.Errorf("%s: 4 s end after %s, want %s", test.reason, took, test.ends)
+			}
+			var slow time.Duration
+			for _, b := range c.slow(began) {
+				slow += b.to.Sub(b.from)
+			}
+			if slow < test.late-2*beat || slow > test.late+2*beat {
+				t.Errorf("%s: it was slow for %s, want %s", test.reason, slow, test.late)
+			}
 		})
 	}
 }

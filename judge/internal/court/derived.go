@@ -24,22 +24,23 @@ func (t *told) scenarios() (all []scenario) {
 	add := func(name, what string, steps ...step) {
 		all = append(all, scenario{name: name, what: what, judged: P1 | P2 | P3 | P4 | P5 | P6 | P7, steps: steps})
 	}
-	add("killed-before-write", "SIGKILL in place of each different write, once; then it is started again.", onFirst(testkit.KillBefore), wholeStory)
-	add("killed-after-write", "SIGKILL after each different write, before its answer, once; then it is started again.", onFirst(testkit.KillAfter), wholeStory)
-	add("answer-lost", "Each different write takes effect, and its answer is lost, once.", onFirst(testkit.LoseAnswer), wholeStory)
-	add("down", "The program is down in each step.", eachStep(func(s *stage, i int) { s.take(whileDown(plays(i)), keeps) }))
+	n := len(t.Steps)
+	add("killed-before-write", "SIGKILL in place of each different write, once; then it is started again.", onFirst(testkit.KillBefore), steps(n, asTold))
+	add("killed-after-write", "SIGKILL after each different write, before its answer, once; then it is started again.", onFirst(testkit.KillAfter), steps(n, asTold))
+	add("answer-lost", "Each different write takes effect, and its answer is lost, once.", onFirst(testkit.LoseAnswer), steps(n, asTold))
+	add("down", "The program is down in each step.", steps(n, func(s *stage, i int) { s.take(whileDown(plays(i)), keeps) }))
 	for i, step := range t.Steps {
 		if i > 0 {
-			add("fresh-"+step.Name, "The program is started for the first time after step "+step.Name+".", fresh(i)...)
+			add("fresh-"+step.Name, "The program is started for the first time after step "+step.Name+".", whileDown(steps(i+1, func(s *stage, i int) { plays(i)(s) })), keeps)
 		}
 	}
-	add("refused-403", "In each step it may not write what it makes (403), for 6 s.", refused(http.StatusForbidden))
-	add("refused-422", "In each step a policy refuses what it makes (422), for 6 s.", refused(http.StatusUnprocessableEntity))
-	add("refused-500", "In each step a webhook does not answer (500), so that what it makes cannot be written, for 6 s.", refused(http.StatusInternalServerError))
-	add("refused-create", "In each step a quota is full, so that nothing can be created (403), for 6 s.", refused(http.StatusForbidden, http.MethodPost))
-	if len(t.Steps) > 1 {
+	add("refused-403", "In each step it may not write what it makes (403), for 6 s.", steps(n, refused(http.StatusForbidden)))
+	add("refused-422", "In each step a policy refuses what it makes (422), for 6 s.", steps(n, refused(http.StatusUnprocessableEntity)))
+	add("refused-500", "In each step a webhook does not answer (500), so that what it makes cannot be written, for 6 s.", steps(n, refused(http.StatusInternalServerError)))
+	add("refused-create", "In each step a quota is full, so that nothing can be created (403), for 6 s.", steps(n, refused(http.StatusForbidden, http.MethodPost)))
+	if n > 1 {
 		add("events-missed", "The watches are cut, and nothing can be read, while the story goes on after its first step; the old watches cannot be resumed (410 Gone).", missed)
-		add("stale-start", "The program starts after each step, and its first list of the user's objects is older than that: from before the step, and from when one of them was being deleted; the API server refuses streaming lists.", eachStep(stale))
+		add("stale-start", "The program starts after each step, and its first list of the user's objects is older than that: from before the step, and from when one of them was being deleted; the API server refuses streaming lists.", steps(n, stale))
 	}
 	add("restart", "The program is ended and started again, and nothing has changed: it writes nothing.", atMost, silently(whileDown(), (*stage).ready, wait(12*time.Second)), keeps)
 	add("drift", "A person changes each value that the program has set.", atMost, driftEach, keeps)
@@ -50,10 +51,10 @@ func (t *told) scenarios() (all []scenario) {
 	return all
 }
 
-// eachStep plays the story in a way.
-func eachStep(play func(s *stage, i int)) step {
+// steps plays the first steps of the story in a way.
+func steps(n int, play func(s *stage, i int)) step {
 	return func(s *stage) {
-		for i := range s.judge.told.Steps {
+		for i := range n {
 			play(s, i)
 		}
 	}
@@ -61,8 +62,6 @@ func eachStep(play func(s *stage, i int)) step {
 
 // asTold plays a step, which ends as without a fault.
 func asTold(s *stage, i int) { s.take(plays(i), keeps, counted) }
-
-var wholeStory = eachStep(asTold)
 
 // rests waits until all is stored as after a step without a fault, and stays so: a status may lag behind.
 func rests(s *stage) { s.take(keeps, rested, keeps) }
@@ -74,10 +73,7 @@ func rested(s *stage) { s.quiet(silence, patienceAtRest) }
 func atMost(s *stage) {
 	for last, end := range slices.Backward(s.judge.told.ends) {
 		if len(end.made) > 0 {
-			for i := range last + 1 {
-				asTold(s, i)
-			}
-			rests(s)
+			s.take(steps(last+1, asTold), rests)
 			return
 		}
 	}
@@ -89,34 +85,21 @@ const makesNothing = notJudged("the program makes nothing")
 // onFirst makes a fault happen to the first try of each different write of each step.
 func onFirst(fault testkit.Fault) step {
 	return func(s *stage) {
-		var mu sync.Mutex
-		tried := map[string]bool{}
+		var tried sync.Map
 		s.proxy.OnWrite(func(_ int, r *http.Request) testkit.Fault {
-			mu.Lock()
-			defer mu.Unlock()
-			write := fmt.Sprint(s.part.step, r.Method, r.URL.Path)
-			if tried[write] || s.judge.isLock(testkit.TargetOf(r.URL.Path)) {
+			_, again := tried.LoadOrStore(fmt.Sprint(s.part.step, r.Method, r.URL.Path), true)
+			if again || s.judge.isLock(testkit.TargetOf(r.URL.Path)) {
 				return testkit.Pass
 			}
-			tried[write] = true
 			return fault
 		})
 	}
 }
 
-// fresh starts the program after a step.
-func fresh(last int) []step {
-	var steps []step
-	for i := range last + 1 {
-		steps = append(steps, plays(i))
-	}
-	return []step{whileDown(steps...), keeps}
-}
-
-// refused plays the story while writes of what the program makes are refused for the first seconds of each step. Meanwhile it
-// must not take away the last of what it has made.
-func refused(code int, methods ...string) step {
-	return eachStep(func(s *stage, i int) {
+// refused plays a step while writes of what the program makes are refused for the first seconds. Meanwhile it must not take
+// away the last of what it has made.
+func refused(code int, methods ...string) func(s *stage, i int) {
+	return func(s *stage, i int) {
 		writes, play := map[string]bool{}, plays(i)
 		for _, r := range s.judge.told.ends[i].writes {
 			if !slices.Contains(s.ours(), r.Target.Resource) {
@@ -127,7 +110,7 @@ func refused(code int, methods ...string) step {
 			play = few(40*len(writes), disturbed(6*time.Second, refusing(code, methods...), play))
 		}
 		s.take(play, keeps, counted)
-	})
+	}
 }
 
 // missed plays a story of which the program misses all between the first step and the last one, and then the last one.
@@ -162,15 +145,11 @@ func stale(s *stage, i int) {
 // undoes starts the program as of a version, after a step. What it changes then, it changes because of that: P6.
 func undoes(version string, why *lesson, when string) step {
 	return func(s *stage) {
-		before := s.versions()
+		before, began := s.versions(), time.Now()
 		s.startAsOf(version, 6*time.Second, false)
 		after := s.versions()
 		var sent []string
-		running := s.running()
-		if len(running) == 0 {
-			return // It has ended by itself, which is told.
-		}
-		for _, r := range s.accepted(running[0].began()) {
+		for _, r := range s.accepted(began) {
 			object := r.Target.Resource + " " + r.Target.Name
 			changed := r.Method == http.MethodDelete || r.Target.Name == "" || before[object] != after[object]
 			if changed && len(sent) < mostLines {
@@ -195,10 +174,7 @@ func (s *stage) versions() map[string]string {
 
 // dyingSince returns the first version since another one at which an object of the user was being deleted, or "".
 func (s *stage) dyingSince(version string) string {
-	for _, resource := range s.judge.told.resources() {
-		if !slices.Contains(s.users(), resource.Resource) {
-			continue
-		}
+	for resource := range s.judge.told.users {
 		events := must(s.client(resource).Watch(s.ctx, metav1.ListOptions{ResourceVersion: version, TimeoutSeconds: new(int64(1))}))
 		defer events.Stop()
 		for event := range events.ResultChan() {
@@ -218,12 +194,12 @@ func (s *stage) itsObjects() []*stored {
 
 // sentFor is what the program has sent to create an object.
 func (t *told) sentFor(o *stored) object {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	if sent := t.sent[o.resource.Resource+" "+o.GetName()]; sent != nil {
-		return sent
+	sent, exactly := t.sent.Load(o.resource.Resource + " " + o.GetName())
+	if !exactly {
+		sent, _ = t.sent.Load(o.resource.Resource)
 	}
-	return t.sent[o.resource.Resource]
+	created, _ := sent.(object)
+	return created
 }
 
 // driftEach changes each value that the program has sent for what it made: it is set back. P1.
@@ -307,11 +283,9 @@ func die(s *stage) {
 			check(s.client(o.resource).Delete(s.ctx, o.GetName(), metav1.DeleteOptions{}))
 		}
 	}
-	rested(s)
-	before := s.itsObjects()
-	s.take(deleteMade, rested)
+	s.take(rested, deleteMade, rested)
 	for _, o := range s.itsObjects() {
-		if !slices.ContainsFunc(before, func(old *stored) bool { return old.GetUID() == o.GetUID() }) {
+		if o.GetDeletionTimestamp() == nil { // What was deleted has one, or is gone.
 			s.find(found(P4, forTheDying, time.Now(), "The user's objects have a deletionTimestamp, and a finalizer holds them. What was made for them was deleted, and the program has made %s again.", o.name))
 		}
 	}
@@ -347,11 +321,8 @@ func namesTaken(s *stage) {
 		}
 		strangers = append(strangers, s.stranger(o))
 	}
-	for i := range first {
-		asTold(s, i)
-	}
 	// Who hears nothing tries again, more and more seldom: no silence is asked for.
-	s.take(plays(first), few(40*len(strangers), func(s *stage) { s.quiet(silence, 12*time.Second) }))
+	s.take(steps(first, asTold), plays(first), few(40*len(strangers), func(s *stage) { s.quiet(silence, 12*time.Second) }))
 	written := len(s.accepted(s.begin))
 	for _, o := range strangers {
 		for _, leaf := range t.setIn(o) {

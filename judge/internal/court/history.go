@@ -54,7 +54,7 @@ type version struct {
 }
 
 func newHistory() *history {
-	h := &history{foos: map[string]*v1alpha1.Foo{}, deployments: map[string]*appsv1.Deployment{}, first: map[types.UID]*appsv1.Deployment{},
+	h := &history{stop: func() {}, foos: map[string]*v1alpha1.Foo{}, deployments: map[string]*appsv1.Deployment{}, first: map[types.UID]*appsv1.Deployment{},
 		mine: map[string]bool{}, removed: map[types.UID]bool{}, newest: map[types.UID]uint64{}, awaited: map[types.UID]uint64{}, awaitedGone: map[types.UID]bool{}}
 	h.most.Store(math.MaxInt32)
 	return h

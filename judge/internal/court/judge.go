@@ -62,10 +62,9 @@ func (j *judge) remark(text string) {
 	}
 }
 
-// run puts the program through the scenarios, on control planes that it starts for them.
-func (j *judge) run(ctx context.Context, chosen []scenario, report func(result)) (err error) {
-	worlds := worlds{}
-	defer func() { err = errors.Join(err, down(worlds)) }()
+// run puts the program through the scenarios, on control planes that it starts for them if there are none yet. The caller
+// calls down.
+func (j *judge) run(ctx context.Context, worlds worlds, chosen []scenario, report func(result)) error {
 	if err := j.up(ctx, worlds, chosen); err != nil {
 		return err
 	}

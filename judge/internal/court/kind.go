@@ -7,6 +7,7 @@ import (
 	"maps"
 	"net/http"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"time"
@@ -33,15 +34,15 @@ type kind struct {
 	begun, changed string
 }
 
-// readKind reads the definition and the sample in the folder config, as make mine has them. It
+// readKind reads the definition and the sample in the folder config of a program, as make mine has them. It
 // returns nil if there is no definition.
-func readKind() (*kind, error) {
-	definition, err := os.ReadFile("config/crd.yaml")
+func readKind(dir string) (*kind, error) {
+	definition, err := os.ReadFile(filepath.Join(dir, "config", "crd.yaml"))
 	if errors.Is(err, os.ErrNotExist) {
 		return nil, nil
 	}
 	k := &kind{sample: &unstructured.Unstructured{}}
-	sample, sampleErr := os.ReadFile("config/sample.yaml")
+	sample, sampleErr := os.ReadFile(filepath.Join(dir, "config", "sample.yaml"))
 	if err := cmp.Or(err, sampleErr); err != nil {
 		return nil, err
 	}
@@ -331,7 +332,7 @@ func goneForGood(s *stage) {
 func (s *stage) users() []string {
 	switch j := s.judge; {
 	case j.told != nil:
-		return slices.Sorted(maps.Keys(j.told.users))
+		return names(slices.Collect(maps.Keys(j.told.users)))
 	case j.kind != nil:
 		return []string{j.kind.Plural}
 	default:
@@ -346,7 +347,7 @@ func (s *stage) ours() []string { return append(s.users(), "namespaces", "events
 func (s *stage) resources() (all []string) {
 	switch {
 	case s.judge.told != nil:
-		return s.judge.told.reads()
+		return names(s.judge.told.resources())
 	case s.judge.kind == nil:
 		return []string{"foos", "deployments"}
 	}

@@ -27,31 +27,29 @@ const (
 
 // learn plays the story without a fault, until two runs end with the same objects, and keeps what they have in common. It returns what is
 // wrong even so.
-func (w *world) learn(ctx context.Context) (result, error) {
+func (w *world) learn(ctx context.Context) result {
 	t := w.judge.told
 	sc := scenario{name: faultFree, what: "The story without a fault.", judged: P1 | P2 | P3 | P4 | P7, calibrates: true, steps: []step{learned}}
 	var before []end
 	short := 0 // What is wrong once only does not count.
 	for range 6 {
 		t.ends = nil
-		r, err := w.result(ctx, &sc)
-		if err == nil && r.NotJudged != "" {
-			err = errors.New(r.NotJudged)
-		}
-		if err != nil {
-			return r, err
+		r := must(w.result(ctx, &sc))
+		if r.NotJudged != "" {
+			check(notJudged(r.NotJudged))
 		}
 		if r.short() {
 			short++
 		}
 		switch complete := len(t.ends) == len(t.Steps); {
 		case !complete && short > 1, complete && before != nil && t.mask(before) && (!r.short() || short > 1):
-			return r, nil
+			return r
 		case complete:
 			before = t.ends
 		}
 	}
-	return result{}, errors.New("without a fault the story ends in another way each time")
+	check(errors.New("without a fault the story ends in another way each time"))
+	return result{}
 }
 
 // learned plays the story and keeps what is stored after each step.
@@ -74,7 +72,7 @@ func (t *told) worthwhile() error {
 	switch {
 	case len(t.users) == 0:
 		return notJudged(t.Wrong(t.Steps[0].At, "after no step has kubectl left an object of a kind that the program reads in the namespace (it reads: %s). "+
-			"Is the story about another kind? One without a namespace cannot be judged", cmp.Or(strings.Join(t.reads(), ", "), "nothing")).Error())
+			"Is the story about another kind? One without a namespace cannot be judged", listed(names(t.resources()))).Error())
 	case !slices.ContainsFunc(t.ends, func(end end) bool { return len(end.writes) > 0 }):
 		return notJudged(t.Wrong(t.Steps[0].At, "in no step has the program written anything, so nothing can be said about it. Does it wait until it is elected as leader?").Error())
 	}
@@ -84,16 +82,15 @@ func (t *told) worthwhile() error {
 // ended is the end of the step that was played last. When there is no object of the user any more, it waits for the garbage collector, and finds what is
 // left: P4.
 func (s *stage) ended() (is end) {
-	t := s.judge.told
-	var names []string
+	t, left := s.judge.told, ""
 	if !s.await(collecting, func() bool {
 		now, objects := s.look()
-		is, names = end{now, nil, s.tries(s.part.began)}, nil
+		is, left = end{stored: now}, ""
 		owned := len(t.users) == 0
 		for _, o := range objects {
-			names = append(names, o.name)
+			left += " " + o.name
 			if o.isUsers() {
-				t.users[o.resource.Resource], owned = true, true
+				t.users[o.resource], owned = true, true
 			}
 			if t.isMade(o) {
 				is.made = append(is.made, o)
@@ -101,8 +98,9 @@ func (s *stage) ended() (is end) {
 		}
 		return owned || len(is.made) == 0
 	}) {
-		s.find(found(P4, orphaned, time.Now(), "After %s there is no object of the user any more. After %s this is left: %s.", s.lastStep(), collecting, strings.Join(names, ", ")))
+		s.find(found(P4, orphaned, time.Now(), "After %s there is no object of the user any more. After %s this is left:%s.", s.lastStep(), collecting, left))
 	}
+	is.writes = s.tries(s.part.began)
 	return is
 }
 
@@ -117,13 +115,16 @@ func alive(objects []*stored) map[string]int {
 
 // counted finds that in the step that was played last the program itself took away the last object of a resource, while there was
 // one before and one afterwards (P1), or that there were more than without a fault (P3).
-func counted(s *stage) {
+func counted(s *stage) { s.count(s.tries(s.part.began)) }
+
+// count is counted, for a program that has sent this.
+func (s *stage) count(sent []request) {
 	var made []*stored
 	if i := s.part.step; i > 0 {
 		made = s.judge.told.ends[i-1].made
 	}
 	end := s.judge.told.ends[s.part.step]
-	before, after, sent := alive(made), alive(end.made), s.tries(s.part.began)
+	before, after := alive(made), alive(end.made)
 	for resource := range alive(slices.Concat(made, end.made)) {
 		n, usual := s.judge.told.tallied(resource, before[resource], sent), s.judge.told.tallied(resource, before[resource], end.writes)
 		if usual.end != after[resource] {
@@ -133,7 +134,10 @@ func counted(s *stage) {
 		if n.least == 0 && before[resource] > 0 && after[resource] > 0 && !usually {
 			s.find(found(P1, gap, time.Now(), "In %s the program has deleted the last of its %s before there was another one.", s.lastStep(), resource))
 		}
-		if n.exceeds(usual, before[resource]) {
+		// Who replaces old ones by new ones, and lets them overlap, may do so in another order each time: then there were too
+		// many only if more were created, too.
+		overlap := usual.most > max(before[resource], usual.end)
+		if n.most > usual.most && (!overlap || n.created > usual.created) {
 			s.find(found(P3, twice, time.Now(), "In %s there were %d %s at the same time; without a fault %d at most.", s.lastStep(), n.most, resource, usual.most))
 		}
 	}
@@ -145,8 +149,6 @@ type tally struct{ least, most, end, created int }
 // tallied counts while the program sends these requests. There were n before. What is deleted and leaves what it has made, as a
 // StatefulSet does whose Pods run on until another one takes them, is no gap until then.
 func (t *told) tallied(resource string, n int, sent []request) tally {
-	t.mu.Lock()
-	defer t.mu.Unlock()
 	is, runsOn := tally{least: n, most: n, end: n}, 0
 	for _, r := range sent {
 		switch {
@@ -157,20 +159,13 @@ func (t *told) tallied(resource string, n int, sent []request) tally {
 			runsOn = max(0, runsOn-1)
 		case r.Method == http.MethodDelete && r.Stored == http.StatusOK:
 			is.end--
-			if t.orphans[r.Path] {
+			if orphans, _ := t.orphans.Load(r.Path); orphans == true {
 				runsOn++
 			}
 		}
 		is.least, is.most = min(is.least, is.end+runsOn), max(is.most, is.end)
 	}
 	return is
-}
-
-// exceeds reports whether there were more at a time than without a fault, n before. Who replaces old ones by new ones, and lets them
-// overlap, may do so in another order each time: then there were too many only if more were created, too.
-func (is tally) exceeds(usual tally, n int) bool {
-	overlap := usual.most > max(n, usual.end)
-	return is.most > usual.most && (!overlap || is.created > usual.created)
 }
 
 // mask masks the values that two runs do not have in common. It reports whether they have the same objects; what has
@@ -204,53 +199,31 @@ func (t *told) print(w io.Writer) {
 				changes = append(changes, story.Difference{Name: name, Is: end.stored[name]})
 			}
 		}
-		for n, d := range changes {
-			if n == 12 {
-				fmt.Fprintf(w, "    … and %d more\n", len(changes)-n)
-				break
-			}
-			switch {
-			case d.Is == "":
-				fmt.Fprintf(w, "    - %s\n", d.Name)
-			case d.Was == "" && d.IsObject():
-				fmt.Fprintf(w, "    + %s\n", d.Name)
-			default:
-				fmt.Fprintf(w, "      %s: %s\n", d.Name, d.Is)
-			}
+		for _, d := range changes {
+			fmt.Fprintf(w, "    %s: %s\n", d.Name, cmp.Or(d.Is, "gone"))
 		}
 		before = end.stored
 	}
-	fmt.Fprintf(w, "  it reads: %s\n", strings.Join(t.reads(), ", "))
-	if len(t.masked) > 0 {
-		fmt.Fprintf(w, "  another one each time, and not compared: %s\n", strings.Join(slices.Sorted(maps.Keys(t.masked)), ", "))
-	}
-	if len(t.generated) > 0 {
-		fmt.Fprintf(w, "  of another name each time: %s\n", strings.Join(slices.Sorted(maps.Keys(t.generated)), ", "))
-	}
-	fmt.Fprintln(w)
+	fmt.Fprintf(w, "  it reads: %s\n  another one each time, and not compared: %s\n  of another name each time: %s\n\n",
+		listed(names(t.resources())), listed(slices.Sorted(maps.Keys(t.masked))), listed(slices.Sorted(maps.Keys(t.generated))))
 }
+
+func listed(names []string) string { return cmp.Or(strings.Join(names, ", "), "nothing") }
 
 // learnStory learns on a new control plane, and says what. It reports whether there is something to compare with.
 func (w *world) learnStory(ctx context.Context, report func(result)) (learned bool, err error) {
 	t := w.judge.told
-	var crds []string
-	for _, line := range t.CRDs {
-		crds = append(crds, line.Text)
-	}
-	if err := w.plane.Install(crds...); err != nil {
-		return false, err
-	}
-	if err := t.meet(w.kube.Discovery()); err != nil {
-		return false, err
-	}
-	r, err := w.learn(ctx)
-	if err != nil {
-		return false, err
-	}
-	if learned = len(t.ends) == len(t.Steps); learned {
-		t.print(os.Stdout)
-	}
-	fmt.Println(header())
-	report(r)
-	return learned, nil
+	err = try(func() {
+		for _, crds := range t.CRDs {
+			check(w.plane.Install(crds.Text))
+		}
+		t.meet(w.kube.Discovery())
+		r := w.learn(ctx)
+		if learned = len(t.ends) == len(t.Steps); learned {
+			t.print(os.Stdout)
+		}
+		fmt.Println(header())
+		report(r)
+	})
+	return learned, err
 }

@@ -58,11 +58,11 @@ func Main() {
 	klog.SetLogger(logr.Discard())
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
 	defer stop()
-	exit(do(ctx, o))
+	Exit(do(ctx, o))
 }
 
-// exit ends the process with the number of scenarios that fall short.
-func exit(short int, err error) {
+// Exit ends the process with the number of scenarios that fall short.
+func Exit(short int, err error) {
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "judge:", err)
 		os.Exit(failed)
@@ -128,16 +128,18 @@ func run(ctx context.Context, o options, chosen []scenario, c command, t *told) 
 		fmt.Println("go run links the program at each start; a built binary is judged faster")
 	}
 	v := verdict{Command: c.args, Judge: thisJudge(), Flags: o.flags, Quick: o.quick, Began: time.Now()}
-	report := func(r result) { v.add(r, len(chosen)) }
+	report := func(r result) { v.add(os.Stdout, r, len(chosen)) }
 	if t != nil {
 		j.bound = boundOfStory
 	}
-	err = j.run(ctx, chosen, report)
+	worlds := worlds{}
+	defer func() { err = errors.Join(err, down(worlds)) }()
+	err = j.run(ctx, worlds, chosen, report)
 	v.Seconds, v.Remarks = time.Since(v.Began).Round(time.Second).Seconds(), j.remarks
 	if short = v.print(os.Stdout); short > 0 {
 		fmt.Printf("\nTo see what the program hears, what it sends, and because of what: make look CONTROLLER='%s'\n", strings.Join(c.args, " "))
 	}
-	v.sum(short)
+	v.sum(os.Stdout, short)
 	if o.json != "" {
 		err = errors.Join(err, v.save(o.json))
 	}

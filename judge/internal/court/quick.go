@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"os/exec"
 	"slices"
@@ -17,32 +18,21 @@ import (
 	"k8s.io/klog/v2"
 )
 
-// only is the variable that names the scenarios, as -scenario does. left, in a process that this one
-// starts, has those that it is to play.
-const only, left = "BYHAND_SCENARIO", "BYHAND_SCENARIOS_LEFT"
+// left is the variable with the scenarios that a process is to play.
+const left = "BYHAND_SCENARIOS_LEFT"
 
 // hangs is after which time of the machine a scenario is given up: one takes a tenth of a second.
 const hangs = 15 * time.Second
 
-// Quick judges a program that is a function, in memory, where time stands still while it works. It
-// ends the process, as Main does. The scenarios are played in another process of this program, for
-// one that panics ends all of them.
-func Quick(t *testing.T, program Contract) {
-	if names := os.Getenv(left); names != "" {
-		playInMemory(t, program, strings.Split(names, ","))
-		os.Exit(0)
-	}
-	exit(quick())
-}
-
-// playInMemory plays scenarios, and writes a line to the third file when one begins and when it ends.
-func playInMemory(t *testing.T, program Contract, names []string) {
+// Play plays the scenarios that Quick has left, in memory, where time stands still while the program works. It writes
+// a line to the third file when one begins and when it ends, and ends the process.
+func Play(t *testing.T, program Contract) {
 	lines := json.NewEncoder(os.NewFile(3, "results"))
 	klog.SetLogger(logr.Discard())
 	// One of them sleeps until the last error of the process is a millisecond ago, in the time of another
 	// scenario.
 	utilruntime.ErrorHandlers = nil
-	k, err := readKind()
+	k, err := readKind(".")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -50,7 +40,7 @@ func playInMemory(t *testing.T, program Contract, names []string) {
 	j := &judge{bound: usualBound, contract: program, kind: k}
 	w := &world{bare: true}
 	w.meet(j)
-	for _, name := range names {
+	for _, name := range strings.Split(os.Getenv(left), ",") {
 		sc := playable[slices.IndexFunc(playable, func(sc scenario) bool { return sc.name == name })]
 		_ = lines.Encode(line{Begins: name})
 		inBubble(t, func(t *testing.T) {
@@ -66,6 +56,7 @@ func playInMemory(t *testing.T, program Contract, names []string) {
 			}
 		})
 	}
+	os.Exit(0)
 }
 
 // inBubble is synctest.Test, for a program that may leave goroutines behind: with a process they would
@@ -79,7 +70,7 @@ func inBubble(t *testing.T, play func(t *testing.T)) {
 	synctest.Test(t, play)
 }
 
-// line is one of playInMemory.
+// line is one of Play.
 type line struct {
 	Begins, Broken string
 	Result         *result
@@ -87,64 +78,50 @@ type line struct {
 	Hopeless       bool // the other scenarios would show nothing
 }
 
-// quick plays the scenarios, and prints as it goes.
-func quick() (short int, err error) {
-	o := options{scenario: os.Getenv(only)}
-	chosen, err := choose(o)
-	if err != nil {
-		return 0, err
-	}
-	k, err := readKind()
-	if err != nil {
-		return 0, err
-	}
-	chosen = k.scenarios(chosen)
-	fmt.Printf("%d scenarios in memory; the seconds are those of the program, and take none\n%s\n", len(chosen), k.words().Replace(header()))
-	v := verdict{Began: time.Now()}
-	for len(v.Results) < len(chosen) {
-		err := v.playOn(chosen)
-		if errors.Is(err, errHelpless) {
+// Quick judges the program of a folder, in memory, and prints to w as it goes. The command calls Play, in another
+// process, for a program that panics ends all of it.
+func Quick(w io.Writer, dir, scenario string, command ...string) (short int, err error) {
+	err = try(func() {
+		k := must(readKind(dir))
+		chosen := k.scenarios(must(choose(options{scenario: scenario})))
+		fmt.Fprintf(w, "%d scenarios in memory; the seconds are those of the program, and take none\n%s\n", len(chosen), k.words().Replace(header()))
+		v := verdict{Began: time.Now()}
+		for hopeless := false; len(v.Results) < len(chosen) && !hopeless; {
+			hopeless = v.playOn(w, chosen, dir, command)
+		}
+		if len(v.Results) < len(chosen) {
 			v.Remarks = []string{"the other scenarios are not judged: " + helpless}
-			break
 		}
-		if err != nil {
-			return 0, err
+		if k != nil {
+			for i := range v.Results {
+				k.inItsWords(&v.Results[i])
+			}
 		}
-	}
-	if k != nil {
-		for i := range v.Results {
-			k.inItsWords(&v.Results[i])
-		}
-	}
-	short = v.print(os.Stdout)
-	v.sum(short)
-	return short, nil
+		short = v.print(w)
+		v.sum(w, short)
+	})
+	return short, err
 }
 
-var errHelpless = errors.New(helpless)
-
 // playOn plays what is left in a new process until that ends: after the last scenario, or with one
-// that ends it.
-func (v *verdict) playOn(chosen []scenario) error {
+// that ends it. It reports whether the others would show nothing.
+func (v *verdict) playOn(w io.Writer, chosen []scenario, dir string, command []string) (hopeless bool) {
 	var names []string
 	for _, sc := range chosen {
-		if sc.calibrates || !v.has(sc.name) {
+		if sc.calibrates || v.result(sc.name) == nil {
 			names = append(names, sc.name)
 		}
 	}
 	reader, writer, err := os.Pipe()
-	if err != nil {
-		return err
-	}
+	check(err)
 	defer func() { _ = reader.Close() }()
-	printed, before, playing, hopeless := &tail{}, len(v.Results), "", false
-	run := exec.Command(os.Args[0], os.Args[1:]...)
-	run.Env, run.ExtraFiles, run.Stdout, run.Stderr = append(os.Environ(), left+"="+strings.Join(names, ",")), []*os.File{writer}, printed, printed
+	printed, playing := &tail{}, names[0]
+	run := exec.Command(command[0], command[1:]...)
+	run.Dir, run.Env = dir, append(os.Environ(), left+"="+strings.Join(names, ","))
+	run.ExtraFiles, run.Stdout, run.Stderr = []*os.File{writer}, printed, printed
 	err = run.Start()
 	_ = writer.Close()
-	if err != nil {
-		return err
-	}
+	check(err)
 	watchdog := time.AfterFunc(hangs, func() { _ = run.Process.Kill() })
 	for lines := json.NewDecoder(reader); ; watchdog.Reset(hangs) {
 		var l line
@@ -152,30 +129,23 @@ func (v *verdict) playOn(chosen []scenario) error {
 			break // It has ended.
 		}
 		if l.Broken != "" {
-			return errors.New(l.Broken)
+			check(errors.New(l.Broken))
 		}
-		if playing, hopeless = l.Begins, l.Hopeless; l.Result != nil && !v.has(l.Result.Scenario) {
+		if playing, hopeless = l.Begins, l.Hopeless; l.Result != nil && v.result(l.Result.Scenario) == nil {
 			v.Remarks = l.Remarks
-			v.add(*l.Result, len(chosen))
+			v.add(w, *l.Result, len(chosen))
 		}
 	}
 	why := "The program ended by itself: it called os.Exit, or a panic ended it"
 	if !watchdog.Stop() {
 		why = fmt.Sprintf("The program was ended: for %s of the machine's time it did not once wait", hangs)
 	}
-	switch failure := run.Wait(); {
-	case playing != "":
+	_ = run.Wait()
+	if playing != "" {
 		sc := &chosen[slices.IndexFunc(chosen, func(sc scenario) bool { return sc.name == playing })]
 		s := &stage{scenario: sc, findings: []finding{found(P7, exits, time.Now(), "%s. It printed at last:\n%s", why, printed.lines(12))}}
-		v.add(newResult(sc, s, "", 0), len(chosen))
+		v.add(w, newResult(sc, s, "", 0), len(chosen))
 		hopeless = sc.calibrates
-	case len(v.Results) == before && !hopeless:
-		return fmt.Errorf("no scenario was played: %v; it printed at last:\n%s", failure, printed.lines(20))
 	}
-	if hopeless && len(v.Results) < len(chosen) {
-		return errHelpless
-	}
-	return nil
+	return hopeless
 }
-
-func (v *verdict) has(name string) bool { return v.result(name) != nil }

@@ -4,7 +4,6 @@ package court
 
 import (
 	"flag"
-	"path/filepath"
 	"slices"
 	"testing"
 	"time"
@@ -18,15 +17,11 @@ var everything = flag.Bool("everything", false, "put each program through all sc
 // The judge is judged: the program reference has no bug without a flag, and with one the
 // scenarios that name it catch it. If the bug is not wide, the others must not.
 func TestReference(t *testing.T) {
-	reference := filepath.Join(t.TempDir(), "reference")
-	if _, err := plane.Go(t.Context(), "build", "-o", reference, "example.com/byhand/judge/reference"); err != nil {
-		t.Fatal(err)
-	}
 	courts := newCourts(t)
-
 	t.Run("right", func(t *testing.T) {
 		t.Parallel()
-		for _, r := range courts.judge(t, func(sc scenario) bool { return *everything && !sc.caveat || sc.quick }, reference) {
+		chosen := those(scenarios, func(sc scenario) bool { return *everything && !sc.caveat || sc.quick })
+		for _, r := range courts.judge(t, nil, chosen) {
 			r.mustBe(t, false)
 		}
 	})
@@ -34,8 +29,8 @@ func TestReference(t *testing.T) {
 		t.Run(bug.Name, func(t *testing.T) {
 			t.Parallel()
 			named := func(scenario string) bool { return slices.Contains(bug.CaughtBy, scenario) }
-			results := courts.judge(t, func(sc scenario) bool { return *everything && !sc.caveat || named(sc.name) && !sc.slow() }, reference, "-"+bug.Name)
-			for _, r := range results {
+			chosen := those(scenarios, func(sc scenario) bool { return *everything && !sc.caveat || named(sc.name) && !sc.slow() })
+			for _, r := range courts.judge(t, nil, chosen, "-"+bug.Name) {
 				if named(r.Scenario) || !bug.Wide {
 					r.mustBe(t, named(r.Scenario))
 				}
@@ -60,11 +55,16 @@ func (r *result) mustBe(t *testing.T, caught bool) {
 	}
 }
 
-// courts are control planes on which one program after the other is judged: as many as are
+// those are the scenarios that are wanted.
+func those(all []scenario, wanted func(scenario) bool) []scenario {
+	return slices.DeleteFunc(slices.Clone(all), func(sc scenario) bool { return !wanted(sc) })
+}
+
+// courts are control planes on which the reference is judged with one bug after the other: as many as are
 // judged at the same time. Each is started when it is first needed.
 type courts chan court
 
-// court is a folder and two control planes.
+// court is a folder, with the program, and two control planes.
 type court struct {
 	dir    string
 	worlds worlds
@@ -73,7 +73,11 @@ type court struct {
 func newCourts(t *testing.T) courts {
 	c := make(courts, flag.Lookup("test.parallel").Value.(flag.Getter).Get().(int))
 	for range cap(c) {
-		c <- court{t.TempDir(), worlds{}}
+		court := court{t.TempDir(), worlds{}}
+		if _, err := plane.Go(t.Context(), "build", "-o", court.dir, "example.com/byhand/judge/reference"); err != nil {
+			t.Fatal(err)
+		}
+		c <- court
 	}
 	t.Cleanup(func() {
 		for range cap(c) {
@@ -85,35 +89,25 @@ func newCourts(t *testing.T) courts {
 	return c
 }
 
-// judge puts a command through the scenarios that are wanted, and what they are compared with.
-func (c courts) judge(t *testing.T, wanted func(scenario) bool, args ...string) (results []result) {
-	var chosen []scenario
-	for _, sc := range scenarios {
-		if wanted(sc) {
-			chosen = append(chosen, sc)
-		}
-	}
+// judge puts the reference with a flag through scenarios, and what they are compared with.
+func (c courts) judge(t *testing.T, told *told, chosen []scenario, flags ...string) (results []result) {
 	court := <-c
 	defer func() { c <- court }()
 	// The program is small and has no Lease: in the scenarios that name a bug, what it has not
 	// done in 15 s it never does.
 	bound := 15 * time.Second
-	if *everything {
+	if *everything && told == nil {
 		bound = usualBound
 	}
-	j := &judge{bound: bound, dir: court.dir, command: command{args: append(args, "-kubeconfig", "{kubeconfig}"), dir: court.dir}}
-	chosen = withFaultFree(chosen)
-	err := j.up(t.Context(), court.worlds, chosen)
-	if err == nil {
-		err = j.judgeAll(t.Context(), court.worlds, chosen, func(r result) {
-			t.Logf("%-22s%s", r.Scenario, r.line())
-			for _, v := range r.Violations {
-				t.Logf("%s %s", v.Properties, v.Seen)
-			}
-			results = append(results, r)
-		})
-	}
-	if err != nil {
+	args := append([]string{"./reference", "-kubeconfig", "{kubeconfig}"}, flags...)
+	j := &judge{bound: bound, dir: court.dir, told: told, command: command{args: args, dir: court.dir}}
+	if err := j.run(t.Context(), court.worlds, withFaultFree(chosen), func(r result) {
+		t.Logf("%-22s%s", r.Scenario, r.line())
+		for _, v := range r.Violations {
+			t.Logf("%s %s", v.Properties, v.Seen)
+		}
+		results = append(results, r)
+	}); err != nil {
 		t.Fatal(err)
 	}
 	return results

@@ -105,15 +105,15 @@ func header() string {
 }
 
 // add prints a result, one of so many.
-func (v *verdict) add(r result, of int) {
+func (v *verdict) add(w io.Writer, r result, of int) {
 	v.Results = append(v.Results, r)
-	fmt.Printf("%5s  %-22s%s\n", fmt.Sprintf("%d/%d", len(v.Results), of), r.Scenario, r.line())
+	fmt.Fprintf(w, "%5s  %-22s%s\n", fmt.Sprintf("%d/%d", len(v.Results), of), r.Scenario, r.line())
 }
 
 // sum prints how many fall short.
-func (v *verdict) sum(short int) {
+func (v *verdict) sum(w io.Writer, short int) {
 	if len(v.Results) > 0 {
-		fmt.Printf("\n%d of %d scenarios fall short, in %s\n", short, len(v.Results), time.Since(v.Began).Round(100*time.Millisecond))
+		fmt.Fprintf(w, "\n%d of %d scenarios fall short, in %s\n", short, len(v.Results), time.Since(v.Began).Round(100*time.Millisecond))
 	}
 }
 

@@ -1,13 +1,11 @@
 package court
 
 import (
-	"fmt"
 	"net/http"
 	"strings"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
-	appsv1 "k8s.io/api/apps/v1"
 )
 
 // fooStory is what most faults disturb: a Foo is created, and then changed.
@@ -39,17 +37,13 @@ func sameEnd(s *stage) {
 func (h *history) snapshot(namespace string) string {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	var text strings.Builder
-	names := []string{namespace, "NAMESPACE"}
-	for _, f := range sortedByName(h.foos) {
+	now, names := object{}, []string{namespace, "NAMESPACE"}
+	for _, f := range h.foos {
+		now["Foo "+f.Name] = object{"availableReplicas": f.Status.AvailableReplicas}
 		names = append(names, string(f.UID), "UID-OF-"+f.Name)
-		fmt.Fprintf(&text, "Foo %s: availableReplicas %d\n", f.Name, f.Status.AvailableReplicas)
 	}
-	for _, d := range sortedByName(h.deployments) {
-		fmt.Fprintf(&text, "Deployment %s: %s\n", d.Name, mustYAML(struct {
-			Owners any
-			Spec   appsv1.DeploymentSpec
-		}{d.OwnerReferences, d.Spec}))
+	for _, d := range h.deployments {
+		now["Deployment "+d.Name] = object{"owners": d.OwnerReferences, "spec": d.Spec}
 	}
-	return strings.NewReplacer(names...).Replace(text.String())
+	return strings.NewReplacer(names...).Replace(mustYAML(now))
 }

@@ -3,11 +3,8 @@
 package court
 
 import (
-	"path/filepath"
 	"testing"
-	"time"
 
-	"example.com/byhand/internal/testkit/plane"
 	"example.com/byhand/judge/reference/bugs"
 )
 
@@ -23,24 +20,9 @@ var byStory = map[*bugs.Bug]string{
 	bugs.Insists: "set-back", bugs.Fights: "set-back",
 }
 
-// The judge of stories is judged, too: these bugs are found, on one control plane. One for each scenario, and all of
-// them with -everything.
+// The judge of stories is judged, too: these bugs are found. One for each scenario, and all of them with -everything.
 func TestStoryOfReference(t *testing.T) {
-	reference := filepath.Join(t.TempDir(), "reference")
-	if _, err := plane.Go(t.Context(), "build", "-o", reference, "example.com/byhand/judge/reference"); err != nil {
-		t.Fatal(err)
-	}
-	worlds := worlds{}
-	dir := t.TempDir()
-	t.Cleanup(func() {
-		if err := down(worlds); err != nil {
-			t.Error(err)
-		}
-	})
-	if err := (&judge{dir: dir}).up(t.Context(), worlds, []scenario{{}}); err != nil {
-		t.Fatal(err)
-	}
-	n := int64(0)
+	courts := newCourts(t)
 	played := map[string]bool{}
 	for _, bug := range bugs.All {
 		name := byStory[bug]
@@ -48,33 +30,13 @@ func TestStoryOfReference(t *testing.T) {
 			continue
 		}
 		played[name] = true
-		n += 1000
-		shared := worlds[false]
-		w := &world{plane: shared.plane, kube: shared.kube, dynamic: shared.dynamic, canary: shared.canary}
-		w.stages.Store(n) // The namespaces are others.
 		t.Run(bug.Name, func(t *testing.T) {
 			t.Parallel()
-			told, err := readStory("../../story/foos.yaml")
-			if err != nil {
-				t.Fatal(err)
-			}
-			w.meet(&judge{dir: dir, bound: 15 * time.Second, told: told, command: command{args: []string{reference, "-" + bug.Name, "-kubeconfig", "{kubeconfig}"}, dir: dir}})
-			if err := told.meet(w.kube.Discovery()); err != nil {
-				t.Fatal(err)
-			}
-			r, err := w.learn(t.Context())
-			if err != nil {
-				t.Fatal(err)
-			}
-			for _, sc := range told.scenarios() {
-				if sc.name == name {
-					if r, err = w.result(t.Context(), &sc); err != nil {
-						t.Fatal(err)
-					}
-				}
-			}
-			if r.Scenario != name || !r.short() {
-				t.Errorf("%s does not catch it: %+v", name, r)
+			told := must(readStory("../../story/foos.yaml"))
+			chosen := append([]scenario{{name: faultFree}}, those(told.scenarios(), func(sc scenario) bool { return sc.name == name })...)
+			results := courts.judge(t, told, chosen, "-"+bug.Name)
+			if last := results[len(results)-1]; last.Scenario != name || !last.short() {
+				t.Errorf("%s does not catch it: %+v", name, last)
 			}
 		})
 	}

@@ -38,19 +38,16 @@ type told struct {
 	// namespaced are the resources whose objects are in a namespace.
 	namespaced map[schema.GroupResource]bool
 
-	mu sync.Mutex
-	// seen are the resources that the program has asked for.
-	seen map[schema.GroupVersionResource]bool
-	// managers are the names by which the program writes.
-	managers map[string]bool
+	// seen are the resources that the program has asked for, and managers the names by which it writes.
+	seen, managers sync.Map
+	// sent are the objects that the program has created, as it sent them, by name.
+	sent sync.Map
+	// orphans says of the path of an object that the program has deleted if that leaves what it has made.
+	orphans sync.Map
 	// generated are the resources whose objects have another name each time.
 	generated map[string]bool
 	// users are the resources of the user's objects.
-	users map[string]bool
-	// sent are the objects that the program has created, as it sent them, by name.
-	sent map[string]object
-	// orphans are the paths of objects that leave what they have made, as the program has deleted them last.
-	orphans map[string]bool
+	users map[schema.GroupVersionResource]bool
 	// ends are those of the steps without a fault, and masked is what of that is another one each time.
 	ends   []end
 	masked map[string]bool
@@ -71,8 +68,7 @@ type part struct {
 	kubeconfig string // of kubectl
 	step       int    // the one that was played last
 	began      time.Time
-	words      map[string]string // what the UIDs of this stage become
-	dying      string            // the version at which an object of the user was being deleted
+	dying      string // the version at which an object of the user was being deleted
 }
 
 // readStory reads a story and checks what it allows.
@@ -81,8 +77,7 @@ func readStory(file string) (*told, error) {
 	if err != nil {
 		return nil, err
 	}
-	t := &told{Story: s, seen: map[schema.GroupVersionResource]bool{}, managers: map[string]bool{agent: true}, users: map[string]bool{},
-		generated: map[string]bool{}, sent: map[string]object{}, orphans: map[string]bool{}, masked: map[string]bool{}, namespaced: map[schema.GroupResource]bool{}}
+	t := &told{Story: s, users: map[schema.GroupVersionResource]bool{}, generated: map[string]bool{}, masked: map[string]bool{}, namespaced: map[schema.GroupResource]bool{}}
 	names := []string{faultFree}
 	for _, sc := range t.scenarios() {
 		names = append(names, sc.name)
@@ -96,16 +91,11 @@ func readStory(file string) (*told, error) {
 }
 
 // meet finds out which resources are in namespaces.
-func (t *told) meet(kube discovery.ServerResourcesInterface) error {
-	lists, err := kube.ServerPreferredNamespacedResources()
-	if err != nil {
-		return err
-	}
-	resources, err := discovery.GroupVersionResources(lists)
-	for resource := range resources {
+func (t *told) meet(kube discovery.ServerResourcesInterface) {
+	lists := must(kube.ServerPreferredNamespacedResources())
+	for resource := range must(discovery.GroupVersionResources(lists)) {
 		t.namespaced[resource.GroupResource()] = true
 	}
-	return err
 }
 
 // hear notes what a request of the program says about it, before it is passed on: which objects it creates or applies, as it
@@ -114,54 +104,44 @@ func (t *told) hear(r *http.Request) {
 	target := testkit.TargetOf(r.URL.Path)
 	r.Header.Set("User-Agent", agent)
 	creates := (r.Method == http.MethodPost || r.Header.Get("Content-Type") == string(types.ApplyYAMLPatchType)) && target.Subresource == ""
-	var body []byte
-	if creates || r.Method == http.MethodDelete {
-		body = readBody(r)
-	}
-	t.mu.Lock()
-	defer t.mu.Unlock()
+	body := readBody(r)
 	var sent object
 	if creates && yaml.Unmarshal(body, &sent) == nil { // If not, the API server says what is wrong with it.
-		t.sent[target.Resource], t.sent[target.Resource+" "+(&unstructured.Unstructured{Object: sent}).GetName()] = sent, sent
+		t.sent.Store(target.Resource, sent)
+		t.sent.Store(target.Resource+" "+(&unstructured.Unstructured{Object: sent}).GetName(), sent)
 	}
 	if orphan := metav1.DeletePropagationOrphan; r.Method == http.MethodDelete {
-		t.orphans[r.URL.Path] = bytes.Contains(body, []byte(orphan)) || r.URL.Query().Get("propagationPolicy") == string(orphan)
+		t.orphans.Store(r.URL.Path, bytes.Contains(body, []byte(orphan)) || r.URL.Query().Get("propagationPolicy") == string(orphan))
 	}
-	if manager := r.URL.Query().Get("fieldManager"); manager != "" {
-		t.managers[manager] = true
-	}
+	t.managers.Store(cmp.Or(r.URL.Query().Get("fieldManager"), agent), true)
 	if !t.namespaced[schema.GroupResource{Group: target.Group, Resource: target.Resource}] || slices.Contains([]string{"events", "leases"}, target.Resource) {
 		return
 	}
-	parts := strings.Split(strings.TrimPrefix(r.URL.Path, "/"), "/")
-	version := parts[1] // /api/v1
-	if target.Group != "" {
-		version = parts[2] // /apis/apps/v1
-	}
-	t.seen[schema.GroupVersionResource{Group: target.Group, Version: version, Resource: target.Resource}] = true
+	t.seen.Store(schema.GroupVersionResource{Group: target.Group, Version: target.Version, Resource: target.Resource}, true)
 }
 
 // resources are those that the program has asked for.
-func (t *told) resources() []schema.GroupVersionResource {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	return slices.Collect(maps.Keys(t.seen))
+func (t *told) resources() (all []schema.GroupVersionResource) {
+	t.seen.Range(func(resource, _ any) bool {
+		all = append(all, resource.(schema.GroupVersionResource))
+		return true
+	})
+	return all
 }
 
-// reads are their names.
-func (t *told) reads() (names []string) {
-	for _, resource := range t.resources() {
-		names = append(names, resource.Resource)
+// names are those of resources.
+func names(resources []schema.GroupVersionResource) (all []string) {
+	for _, resource := range resources {
+		all = append(all, resource.Resource)
 	}
-	slices.Sort(names)
-	return names
+	slices.Sort(all)
+	return all
 }
 
 // isProgram reports whether the program writes by this name.
 func (t *told) isProgram(manager string) bool {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	return t.managers[manager]
+	_, is := t.managers.Load(manager)
+	return is
 }
 
 // isKept reports whether this manager's fields are compared: the program's, and those of kubectl and the judge, which
@@ -173,12 +153,11 @@ func (t *told) isKept(manager string) bool {
 // openStory writes a kubeconfig for kubectl that leads past the proxy, into the namespace of the stage.
 func (s *stage) openStory(dir string) {
 	s.history = newHistory()
-	s.history.stop = func() {}
 	config := must(clientcmd.LoadFromFile(s.plane.Kubeconfig))
 	for _, c := range config.Contexts {
 		c.Namespace = s.namespace
 	}
-	s.part = &part{kubeconfig: filepath.Join(dir, "kubectl"), step: -1, words: map[string]string{}}
+	s.part = &part{kubeconfig: filepath.Join(dir, "kubectl"), step: -1}
 	check(clientcmd.WriteToFile(*config, s.part.kubeconfig))
 }
 
@@ -230,20 +209,16 @@ func (s *stage) look() (_ story.Snapshot, objects []*stored) {
 	if i := s.part.step; i >= 0 && i < len(t.ends) {
 		usual = t.ends[i].stored
 	}
+	words := []string{s.namespace, "NAMESPACE"}
 	for _, resource := range t.resources() {
 		for _, item := range must(s.client(resource).List(s.ctx, metav1.ListOptions{})).Items {
 			o := &stored{&item, resource, resource.Resource + " " + item.GetName()}
 			if story.Made(o.Unstructured, t.isKept) {
-				objects = append(objects, o)
-				s.part.words[string(o.GetUID())] = "UID-OF-" + o.GetName()
+				objects, words = append(objects, o), append(words, string(o.GetUID()), "UID-OF-"+o.GetName())
 			} else if usual[o.name] != "" {
 				now.Add(o.name, o.Unstructured, func(string) bool { return true })
 			}
 		}
-	}
-	words := []string{s.namespace, "NAMESPACE"}
-	for uid, word := range s.part.words {
-		words = append(words, uid, word)
 	}
 	maps.DeleteFunc(now, func(name, _ string) bool { return usual[name] == "" })
 	for _, o := range objects {
@@ -289,16 +264,14 @@ func (s *stage) keepsWithin(bound time.Duration) {
 // differs says that what is stored is not what it is without a fault.
 func (s *stage) differs(bound time.Duration, all []story.Difference) finding {
 	p, l := P6, different
+	var lines, allow []string
 	for _, d := range all {
+		lines, allow = append(lines, "  "+d.String()), append(allow, s.scenario.name+" "+d.Name)
 		if d.IsObject() && d.Was == "" {
 			p, l = P4, leftOver
 		} else if d.IsObject() && d.Is == "" && p == P6 {
 			p, l = P1, absent
 		}
-	}
-	var lines, allow []string
-	for _, d := range all {
-		lines, allow = append(lines, "  "+d.String()), append(allow, s.scenario.name+" "+d.Name)
 	}
 	f := found(p, l, time.Now(), "%s after %s:\n%s", bound, s.lastStep(), strings.Join(lines[:min(len(lines), mostLines)], "\n"))
 	f.allow = allow

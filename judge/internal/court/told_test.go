@@ -26,14 +26,11 @@ import (
 
 // What cannot be judged ends with a word about what to do.
 func TestStoryThatCannotBeJudged(t *testing.T) {
-	told, err := readStory("../../story/foos.yaml")
-	if err != nil {
-		t.Fatal(err)
-	}
-	told.seen[schema.GroupVersionResource{Version: "v1", Resource: "configmaps"}] = true
+	told := must(readStory("../../story/foos.yaml"))
+	told.seen.Store(corev1.SchemeGroupVersion.WithResource("configmaps"), true)
 	_, quick := do(t.Context(), options{story: "../../story/foos.yaml", quick: true})
 	nobody := told.worthwhile()
-	told.users["foos"] = true
+	told.users[v1alpha1.SchemeGroupVersion.WithResource("foos")] = true
 	silent := told.worthwhile()
 	told.ends = []end{{}, {writes: []request{{}}}}
 	for want, err := range map[string]error{
@@ -76,10 +73,11 @@ func TestLookAtWhatIsOnlyChanged(t *testing.T) {
 	written := metav1.NewFieldsV1(`{"f:spec":{"f:size":{},"f:node":{}}}`)
 	claim.SetManagedFields([]metav1.ManagedFieldsEntry{{Manager: "kubernetes", FieldsV1: written}})
 	claims := corev1.SchemeGroupVersion.WithResource("persistentvolumeclaims")
-	told := &told{seen: map[schema.GroupVersionResource]bool{claims: true}, managers: map[string]bool{agent: true}, sent: map[string]object{},
-		ends: []end{{stored: story.Snapshot{name: story.AnObject, name + " .spec.size": "15Gi"}}}}
+	told := &told{ends: []end{{stored: story.Snapshot{name: story.AnObject, name + " .spec.size": "15Gi"}}}}
+	told.seen.Store(claims, true)
+	told.managers.Store(agent, true)
 	client := dynamicfake.NewSimpleDynamicClient(scheme.Scheme, claim)
-	s := &stage{world: &world{judge: &judge{told: told}}, ctx: t.Context(), namespace: "here", dynamic: client, part: &part{words: map[string]string{}}}
+	s := &stage{world: &world{judge: &judge{told: told}}, ctx: t.Context(), namespace: "here", dynamic: client, part: &part{}}
 	now, objects := s.look()
 	if diff := cmp.Diff(story.Snapshot{name: story.AnObject, name + " .spec.size": "10Gi"}, now); diff != "" || len(objects) > 0 {
 		t.Errorf("%v, -want +got:\n%s", objects, diff)
@@ -93,13 +91,10 @@ func TestLookAtWhatIsOnlyChanged(t *testing.T) {
 // A list as of the version that is found has the user's object while it was being deleted.
 func TestDyingSince(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		api := testkit.NewAPIServer()
-		client := dynamic.NewForConfigOrDie(api.Config())
 		foos := v1alpha1.SchemeGroupVersion.WithResource("foos")
-		s := &stage{world: &world{judge: &judge{told: &told{seen: map[schema.GroupVersionResource]bool{foos: true}, users: map[string]bool{"foos": true}}}},
-			ctx: t.Context(), namespace: "default", dynamic: client}
+		s := &stage{world: &world{judge: &judge{told: &told{users: map[schema.GroupVersionResource]bool{foos: true}}}},
+			ctx: t.Context(), namespace: "default", dynamic: dynamic.NewForConfigOrDie(testkit.NewAPIServer().Config()), history: newHistory()}
 		create := makeFoo("a", object{"deploymentName": "a", "replicas": 1}, "example.com/held")
-		s.history = newHistory()
 		before := s.version()
 		create(s)
 		if dying := s.dyingSince(before); dying != "" {
@@ -118,16 +113,8 @@ func TestDyingSince(t *testing.T) {
 
 // What the program deletes may leave what it has made, whatever format says so, until it is deleted in another way.
 func TestHearsOrphans(t *testing.T) {
-	told, err := readStory("../../story/foos.yaml")
-	if err != nil {
-		t.Fatal(err)
-	}
 	const path = "/apis/apps/v1/namespaces/here/statefulsets/a"
-	orphan := metav1.DeletePropagationOrphan
-	inProtobuf, err := (&metav1.DeleteOptions{PropagationPolicy: &orphan}).Marshal()
-	if err != nil {
-		t.Fatal(err)
-	}
+	told, inProtobuf := &told{}, must((&metav1.DeleteOptions{PropagationPolicy: new(metav1.DeletePropagationOrphan)}).Marshal())
 	for _, test := range []struct {
 		query, body string
 		want        bool
@@ -137,8 +124,9 @@ func TestHearsOrphans(t *testing.T) {
 	} {
 		r := httptest.NewRequest(http.MethodDelete, path+test.query, strings.NewReader(test.body))
 		told.hear(r)
-		if passed, err := io.ReadAll(r.Body); told.orphans[path] != test.want || err != nil || string(passed) != test.body {
-			t.Errorf("%q, %q: it orphans: %t; passed on: %q, %v", test.query, test.body, told.orphans[path], passed, err)
+		orphans, _ := told.orphans.Load(path)
+		if passed, err := io.ReadAll(r.Body); orphans != test.want || err != nil || string(passed) != test.body {
+			t.Errorf("%q, %q: it orphans: %t; passed on: %q, %v", test.query, test.body, orphans, passed, err)
 		}
 	}
 }
@@ -170,16 +158,11 @@ func TestCounted(t *testing.T) {
 		"that, and another is deleted":          {1, 1, []request{lets, create}, []request{lets, remove, create, create}, false, []*lesson{gap}},
 		"others delete some":                    {1, 0, nil, []request{create}, false, nil},
 	} {
-		told := &told{Story: &story.Story{Steps: []story.Step{{}, {}}}, orphans: map[string]bool{pods + "/runs-on": true}, ends: []end{{made: slices.Repeat([]*stored{pod}, test.before)},
+		told := &told{Story: &story.Story{Steps: []story.Step{{}, {}}}, ends: []end{{made: slices.Repeat([]*stored{pod}, test.before)},
 			{made: slices.Repeat([]*stored{pod}, test.after), writes: test.usual}}}
-		s := &stage{world: &world{judge: &judge{told: told}}, scenario: &scenario{calibrates: test.learns}, namespace: "here", part: &part{step: 1}}
-		var sent []request
-		s.proxy = &testkit.Faults{Next: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { w.WriteHeader(sent[0].Stored) })}
-		for sent = test.sent; len(sent) > 0; sent = sent[1:] {
-			path := "/api/v1/namespaces/here/" + sent[0].Target.String()
-			s.proxy.ServeHTTP(httptest.NewRecorder(), httptest.NewRequest(sent[0].Method, path, strings.NewReader("{}")))
-		}
-		counted(s)
+		told.orphans.Store(pods+"/runs-on", true)
+		s := &stage{world: &world{judge: &judge{told: told}}, scenario: &scenario{calibrates: test.learns}, part: &part{step: 1}}
+		s.count(test.sent)
 		var got []*lesson
 		for _, f := range s.findings {
 			got = append(got, f.lesson)
