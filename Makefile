@@ -183,53 +183,95 @@ own-cluster:
 ON_CLUSTER := cd cluster && go run . exec $(FROM) -- $(MAKE) --no-print-directory -C ..
 ON_BARE_CLUSTER := cd cluster && go run . exec $(FROM) --components etcd,kube-apiserver -- $(MAKE) --no-print-directory -C ..
 
+# Run targets at the same time: most of them wait most of the time. Each must succeed.
+define BESIDE
+@running=; failed=0; trap 'kill $$running' INT TERM; \
+for target in $(1); do $(MAKE) --no-print-directory $$target & running="$$running $$!"; done; \
+for process in $$running; do wait $$process || failed=1; done; exit $$failed
+endef
+
 # The unit tests of each module.
 UNIT_TESTS := $(addprefix unit-,$(MODULES))
-# While an aggregated API server is killed, no namespace of the cluster can be deleted, and
-# each test deletes one: the tests of the chapter apiserver come last, and alone.
 OTHER_CHAPTERS = $$(go list ./... | grep -v /apiserver$$)
 
 .PHONY: test
 test: ## Run the tests: each module's, the core's on a real API server, each chapter's README
 	$(ON_CLUSTER) test-here
 
+# While an aggregated API server is killed, no namespace of the cluster can be deleted, and each
+# test on it deletes one: beside the chapter apiserver run those that need no cluster.
+.PHONY: test-here test-core test-readmes test-readme-apiserver test-modules
+test-here: install
+	$(call BESIDE,test-core test-readmes)
+	$(call BESIDE,test-readme-apiserver test-modules)
+
 # The tests of e2e wait most of the time: more of them run than there are CPUs, and the
 # unit tests beside them.
-.PHONY: test-here
-test-here: install
+test-core:
 	go test -count=1 -tags integration -parallel 6 ./...
-	@$(MAKE) --no-print-directory $(filter-out unit-./,$(UNIT_TESTS))
-	cd chapters && go test -count=1 -tags integration -run '^TestReadme$$' $(OTHER_CHAPTERS)
+
+test-readmes:
+	cd chapters && go test -count=1 -tags integration -p 4 -run '^TestReadme$$' $(OTHER_CHAPTERS)
+
+test-readme-apiserver:
 	cd chapters && go test -count=1 -tags integration -run '^TestReadme$$' ./apiserver
+
+test-modules: $(filter-out unit-./,$(UNIT_TESTS))
 
 .PHONY: test-unit $(UNIT_TESTS)
 test-unit: $(UNIT_TESTS) ### Run the tests that need no cluster
 $(UNIT_TESTS): unit-%:
 	cd $* && go test ./...
 
-.PHONY: test-all
+.PHONY: test-all test-chapters test-pizzas test-counts test-glass test-cluster
 test-all: ### Run the rest, for maintainers: the chapters, the cluster, failovers, what is counted
-	$(ON_CLUSTER) test-all-here
-	$(ON_BARE_CLUSTER) test-bare-here
+	$(call BESIDE,test-chapters test-pizzas test-counts test-glass test-cluster)
+
+test-chapters:
+	$(ON_CLUSTER) test-chapters-here
+
+test-pizzas:
+	$(ON_CLUSTER) test-pizzas-here
+
+test-counts:
+	$(ON_BARE_CLUSTER) test-counts-here
+
+test-glass:
+	$(ON_BARE_CLUSTER) test-glass-here
+
+test-cluster:
 	cd cluster && go test -count=1 -tags integration ./...
 
-.PHONY: test-all-here
-test-all-here: install
-	cd compare && go test -count=1 -tags integration -run Official .
-	cd chapters && go test -count=1 -tags integration -parallel 6 -skip '^TestReadme$$' $(OTHER_CHAPTERS)
-	cd chapters && go test -count=1 -tags integration,long -parallel 4 -run '^Test(Failover|Readme)$$' ./versions example.com/byhand/internal/tests/e2e
+.PHONY: test-chapters-here test-chapters-beside test-failover test-pizzas-here
+test-chapters-here: install
+	$(call BESIDE,test-chapters-beside test-failover)
 	cd chapters && go test -count=1 -tags integration,long -skip '^TestReadme$$' ./apiserver
 
-# First the tests that act on every namespace, while there is nothing else.
-.PHONY: test-bare-here
-test-bare-here: install
+test-chapters-beside:
+	cd chapters && go test -count=1 -tags integration -parallel 6 -skip '^TestReadme$$' $$(go list ./... | grep -vE '/(apiserver|admission|versions)$$')
+
+test-failover:
+	cd compare && go test -count=1 -tags integration -run Official .
+	go test -count=1 -tags long -parallel 4 -run '^TestFailover$$' ./internal/tests/e2e
+
+# These two have one CRD, so that they wait for each other.
+test-pizzas-here:
+	cd chapters && go test -count=1 -tags integration -parallel 6 -skip '^TestReadme$$' ./admission
+	cd chapters && go test -count=1 -tags integration,long -parallel 6 ./versions
+
+.PHONY: test-counts-here
+test-counts-here: install
 	cd compare && go test -count=1 -tags bare ./peers
-	go test -count=1 -timeout 20m -tags bare ./kit/testkit ./look
 	go test -count=1 -tags bare ./internal/tests/e2e -foos 1000 -rounds 1 -idle 5s
 	cd chapters && go build -o ../bin/ ./informer
 	for parts in '' reflector,fifo,store,queue shared,queue; do \
 		go test -count=1 -tags bare -run ColdStart ./internal/tests/e2e -foos 200 -idle 0s -controller "bin/informer --client-go=$$parts" || exit 1; \
 	done
+
+# These tests act on every namespace, so that nothing else runs on their cluster.
+.PHONY: test-glass-here
+test-glass-here: install
+	go test -count=1 -timeout 20m -tags bare ./kit/testkit ./look
 
 .PHONY: test-page
 test-page: ### Look at the page in a real browser (needs Chromium)
@@ -327,8 +369,8 @@ look: own-cluster ## See what any controller hears, sends and does wrong: make l
 
 # More: go test -tags long -v -timeout 2h -parallel 4 ./judge/internal/court -everything, which has the stories, too
 .PHONY: test-judge
-test-judge: bin/byhand ### See that the judge catches each known bug, and none here (7 minutes)
-	go test -count=1 -tags long -v -timeout 60m -parallel 4 -run '^Test(Reference|Mine)$$' ./judge/...
+test-judge: bin/byhand ### See that the judge catches each known bug, and none here (5 minutes)
+	go test -count=1 -tags long -v -timeout 60m -parallel 6 -run '^Test(Reference|Mine)$$' ./judge/...
 	@$(MAKE) --no-print-directory judge CONTROLLER='bin/byhand --kubeconfig {kubeconfig}' JUDGE=-quick
 
 # The cluster needs Linux or macOS, and so do the chapters.
