@@ -68,9 +68,9 @@ func decodeMeta(text []byte) (o metav1.PartialObjectMetadata) {
 		_ = utiljson.Unmarshal(text, &o)
 		return o
 	}
-	var any runtime.Unknown // The metadata are the first field of every kind.
-	if any.Unmarshal(encoded) == nil && o.Unmarshal(any.Raw) == nil {
-		o.Kind = any.Kind
+	var unknown runtime.Unknown // The metadata are the first field of every kind.
+	if unknown.Unmarshal(encoded) == nil && o.Unmarshal(unknown.Raw) == nil {
+		o.Kind = unknown.Kind
 	}
 	return o
 }
