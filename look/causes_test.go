@@ -105,12 +105,8 @@ var faults = map[string]func(ctx context.Context, p *testkit.Proxy){
 	"answers are lost":      func(_ context.Context, p *testkit.Proxy) { p.OnWrite(eachSeventh(testkit.LoseAnswer)) },
 	"Foos come late":        func(ctx context.Context, p *testkit.Proxy) { hold(ctx, p, "foos") },
 	"Deployments come late": func(ctx context.Context, p *testkit.Proxy) { hold(ctx, p, "deployments") },
-	"watches break off": func(ctx context.Context, p *testkit.Proxy) {
-		often(ctx, 2*time.Second, func() { p.CutWatches("foos"); p.CutWatches("deployments") })
-	},
-	"watches end": func(ctx context.Context, p *testkit.Proxy) {
-		often(ctx, 2*time.Second, func() { p.EndWatches("foos"); p.EndWatches("deployments") })
-	},
+	"watches break off":     func(ctx context.Context, p *testkit.Proxy) { often(ctx, 2*time.Second, p.CutWatches) },
+	"watches end":           func(ctx context.Context, p *testkit.Proxy) { often(ctx, 2*time.Second, p.EndWatches) },
 	"versions expire": func(ctx context.Context, p *testkit.Proxy) {
 		p.Intercept(func(w http.ResponseWriter, r *http.Request) bool {
 			isOld := r.URL.Query().Get("watch") != "" && r.URL.Query().Get("sendInitialEvents") == ""
@@ -119,7 +115,7 @@ var faults = map[string]func(ctx context.Context, p *testkit.Proxy){
 			}
 			return isOld
 		})
-		often(ctx, 10*time.Second, func() { p.EndWatches("foos"); p.EndWatches("deployments") })
+		often(ctx, 10*time.Second, p.EndWatches)
 	},
 	"the API server is slow": func(_ context.Context, p *testkit.Proxy) {
 		p.Intercept(func(_ http.ResponseWriter, r *http.Request) bool {
@@ -140,18 +136,20 @@ func eachSeventh(fault testkit.Fault) func(int, *http.Request) testkit.Fault {
 	}
 }
 
-// often does something again and again.
-func often(ctx context.Context, pause time.Duration, do func()) {
-	go wait.UntilWithContext(ctx, func(context.Context) { do() }, pause)
+// often does something to the watches, again and again.
+func often(ctx context.Context, pause time.Duration, do func(resource string)) {
+	go wait.UntilWithContext(ctx, func(context.Context) {
+		do("foos")
+		do("deployments")
+	}, pause)
 }
 
 // hold keeps back for a second at a time what watches of a resource tell.
 func hold(ctx context.Context, p *testkit.Proxy, resource string) {
-	often(ctx, 2*time.Second, func() {
-		release := p.HoldWatches(resource)
-		defer release()
+	go wait.UntilWithContext(ctx, func(context.Context) {
+		defer p.HoldWatches(resource)()
 		time.Sleep(time.Second)
-	})
+	}, 2*time.Second)
 }
 
 // recorded reads the writes in a recording, and what is known to be their cause: by what was sent, in

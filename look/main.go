@@ -20,6 +20,7 @@ import (
 	"os"
 	"os/exec"
 	"os/signal"
+	"runtime/debug"
 	"strings"
 	"syscall"
 	"time"
@@ -34,6 +35,8 @@ import (
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
+	// Most of what passes is garbage at once. The program needs the processor more than the glass its memory.
+	debug.SetGCPercent(400)
 	err := run(ctx, os.Args[1:])
 	if err == nil {
 		return

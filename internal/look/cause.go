@@ -3,6 +3,7 @@ package look
 import (
 	"bytes"
 	"cmp"
+	"encoding/json"
 	"fmt"
 	"slices"
 	"time"
@@ -97,6 +98,9 @@ func (w *write) explain(known *world) string {
 		return fmt.Sprintf("again, %s after %s", ago(w.pause), w.last.failed)
 	}
 	if w.cause == nil {
+		if bytes.HasPrefix(w.sent, protobufMagic) {
+			w.sent, _ = json.Marshal(decode(w.sent))
+		}
 		w.cause = cmp.Or(latest(all, since, began, echo), latest(all, just, began, foreign), latest(all, just, began, echo),
 			latest(newest(all, mostNamed), since, began, w.names))
 	}

@@ -61,10 +61,24 @@ func decode(text []byte) (content map[string]any) {
 	return content
 }
 
-// content reads the object that came; event is "" if it was no event.
-func (n note) content() (event watch.EventType, object map[string]any) {
+// decodeMeta returns what every object has, the zero value for what is none. It takes far less than decode.
+func decodeMeta(text []byte) (o metav1.PartialObjectMetadata) {
+	encoded, isProtobuf := bytes.CutPrefix(text, protobufMagic)
+	if !isProtobuf {
+		_ = utiljson.Unmarshal(text, &o)
+		return o
+	}
+	var unknown runtime.Unknown // The metadata are the first field of every kind.
+	if unknown.Unmarshal(encoded) == nil && o.Unmarshal(unknown.Raw) == nil {
+		o.Kind = unknown.Kind
+	}
+	return o
+}
+
+// content returns the object that came; event is "" if it was no event.
+func (n note) content() (event watch.EventType, object []byte) {
 	if n.What != trace.Received {
-		return "", decode(n.body)
+		return "", n.body
 	}
 	var read metav1.WatchEvent
 	if bytes.HasPrefix(n.body, []byte("{")) {
@@ -72,7 +86,7 @@ func (n note) content() (event watch.EventType, object map[string]any) {
 	} else {
 		_ = read.Unmarshal(n.body)
 	}
-	return watch.EventType(read.Type), decode(read.Object.Raw)
+	return watch.EventType(read.Type), read.Object.Raw
 }
 
 // splitOf says where the events of a watch end: each is a line, or in protobuf comes after its length.

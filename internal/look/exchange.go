@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
@@ -31,17 +32,17 @@ type exchange struct {
 	kind            string
 	partial         bool // for the metadata alone
 	sent            []byte
-	seq             int64   // of the step that began it
-	before          *object // of a write: how the object was, nil if that is not known
+	answer          metav1.PartialObjectMetadata // of a write
+	seq             int64                        // of the step that began it
+	before          *object                      // of a write: how the object was, nil if that is not known
 }
 
 // newExchange returns what a request will be told as.
 func (g *Glass) newExchange(r *http.Request) *exchange {
 	path := strings.TrimPrefix(r.URL.Path, g.base)
 	x := &exchange{glass: g, Request: testkit.Request{At: time.Now(), Method: r.Method, Path: path, Target: testkit.TargetOf(path), Query: r.URL.Query()}}
-	resource := schema.GroupVersionResource{Group: x.Target.Group, Resource: x.Target.Resource}
-	kind, _ := g.kinds.KindFor(resource) // none for one that was not there at the start
-	x.resource, x.kind = resource.GroupResource().String(), kind.Kind
+	x.resource = schema.GroupResource{Group: x.Target.Group, Resource: x.Target.Resource}.String()
+	x.kind = g.kinds[x.resource]
 	watch := x.Query["watch"]
 	_ = runtime.Convert_Slice_string_To_bool(&watch, &x.Watch, nil) // as the API server reads it: the client for Python says True
 	x.partial = strings.Contains(r.Header.Get("Accept"), "as="+partial)
@@ -144,7 +145,8 @@ func (x *exchange) answered(code int, body []byte) {
 	case code == 0:
 		what = trace.Failed
 	case x.isWrite():
-		x.glass.world.wrote(x, decode(body))
+		x.answer = decodeMeta(body)
+		x.glass.world.wrote(x, body)
 	}
 	x.note(what, code, body)
 }

@@ -1,8 +1,11 @@
 package look
 
 import (
+	"bufio"
+	"cmp"
 	"context"
 	"fmt"
+	"io"
 	"reflect"
 	"regexp"
 	"testing"
@@ -17,6 +20,7 @@ import (
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/cache"
 
+	"example.com/byhand/internal/observer"
 	"example.com/byhand/kit/testkit"
 )
 
@@ -43,24 +47,20 @@ func scaledTo(replicas int32) func(appsclient.DeploymentInterface, *appsv1.Deplo
 	}
 }
 
-// wait waits for a line of the story, by a regular expression, and returns the story until then.
-func wait(t *testing.T, g *Glass, line string) (story string) {
+// wait waits for a line of a story, by a regular expression, and shows the story until then.
+func wait(t *testing.T, story io.ReadCloser, line string) {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
-	defer cancel()
-	for last := int64(0); !regexp.MustCompile(line).MatchString(story); {
-		steps := g.Read(ctx, last)
-		if len(steps) == 0 {
-			t.Fatalf("nothing tells %q:\n%s", line, story)
-		}
-		for _, step := range steps {
-			last = step.Seq
-			if step.Story != "" {
-				story += fmt.Sprintf("%-7s  %s\n", step.Story, step.Text)
-			}
+	defer story.Close()
+	defer time.AfterFunc(time.Minute, func() { _ = story.Close() }).Stop()
+	told := ""
+	for lines := bufio.NewScanner(story); lines.Scan(); {
+		told += lines.Text() + "\n"
+		if regexp.MustCompile(line).MatchString(lines.Text()) {
+			t.Log(told)
+			return
 		}
 	}
-	return story
+	t.Errorf("nothing tells %q:\n%s", line, told)
 }
 
 // The story tells each of six faults as people know them. go test -v -run TestFaults shows it.
@@ -68,6 +68,7 @@ func TestFaults(t *testing.T) {
 	stamps := 0
 	for name, test := range map[string]struct {
 		reconcile, other func(appsclient.DeploymentInterface, *appsv1.Deployment)
+		qps              float32 // 100 if it is 0
 		tells            string
 	}{
 		"a time stamp in an annotation": {reconcile: func(client appsclient.DeploymentInterface, d *appsv1.Deployment) {
@@ -97,16 +98,15 @@ func TestFaults(t *testing.T) {
 			for range 20 {
 				_, _ = client.Get(context.Background(), "a", metav1.GetOptions{})
 			}
-		}, tells: `finding  client-limit: 8 requests in 1\.\d+s, the last is GET .*/deployments/a: one each 2..ms`},
+		}, qps: 5, tells: `finding  client-limit: 8 requests in 1\.\d+s, the last is GET .*/deployments/a: one each 2..ms`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			s := testkit.NewAPIServer()
 			g, config := before(t, s)
-			config.QPS, config.Burst = 100, 1 // or a loop is a story of hundreds of lines
-			if name == "five a second" {
-				config.QPS, config.Burst = 5, 5
-			}
+			config.QPS, config.Burst = cmp.Or(test.qps, 100), 1 // or a loop is a story of hundreds of lines
+			story, out := io.Pipe()
+			g.Print(observer.Flag{}, out)
 			if _, err := kubernetes.NewForConfigOrDie(s.Config()).AppsV1().Deployments("default").Create(t.Context(), deployment(), metav1.CreateOptions{}); err != nil {
 				t.Fatal(err)
 			}
@@ -114,7 +114,7 @@ func TestFaults(t *testing.T) {
 			if test.other != nil {
 				go reconciles(t.Context(), s.Config(), test.other)
 			}
-			t.Log(wait(t, g, test.tells))
+			wait(t, story, test.tells)
 		})
 	}
 }

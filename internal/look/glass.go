@@ -19,11 +19,10 @@ import (
 	"sync/atomic"
 	"time"
 
-	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/discovery"
 	"k8s.io/client-go/rest"
-	"k8s.io/client-go/restmapper"
 	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
 	"k8s.io/client-go/util/cert"
 
@@ -60,7 +59,7 @@ type Glass struct {
 	requests   atomic.Int64
 	unreadable sync.Map // what was said to be
 	server     rest.Interface
-	kinds      meta.RESTMapper
+	kinds      map[string]string // by resource, of what there was at the start
 	world      *world
 	findings   *findings
 
@@ -75,7 +74,7 @@ const toldAfter = 250 * time.Millisecond
 
 // newGlass returns one that listens nowhere.
 func newGlass(o Options) (g *Glass, err error) {
-	g = &Glass{token: rand.Text(), world: newWorld(), kinds: restmapper.NewDiscoveryRESTMapper(nil), Observer: observer.New(observer.Options{All: true, After: toldAfter})}
+	g = &Glass{token: rand.Text(), world: newWorld(), kinds: map[string]string{}, Observer: observer.New(observer.Options{All: true, After: toldAfter})}
 	if g.findings, err = newFindings(o.Allowed); err != nil {
 		return nil, err
 	}
@@ -99,8 +98,14 @@ func New(ctx context.Context, config *rest.Config, o Options) (*Glass, error) {
 	if _, err := connect.Check(ctx, client, config.Host); err != nil {
 		return nil, err
 	}
-	groups, _ := restmapper.GetAPIGroupResources(client) // as far as they are known
-	g.server, g.kinds = client.RESTClient(), restmapper.NewDiscoveryRESTMapper(groups)
+	_, lists, _ := client.ServerGroupsAndResources() // as far as they are known
+	for _, list := range lists {
+		version, _ := schema.ParseGroupVersion(list.GroupVersion)
+		for _, one := range list.APIResources {
+			g.kinds[version.WithResource(one.Name).GroupResource().String()] = one.Kind
+		}
+	}
+	g.server = client.RESTClient()
 	g.base = strings.TrimSuffix(g.server.Get().URL().Path, "/")
 	config = rest.CopyConfig(config)
 	config.NextProtos = []string{"http/1.1"} // An upgrade, such as exec, needs it.

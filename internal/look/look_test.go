@@ -51,6 +51,8 @@ func TestStory(t *testing.T) {
 		owned(451, "MODIFIED", thing("c", "default", 12, `,"data":{"text":"other"}`, owner+manager))
 		s.sends(452, "PUT", status, ready, 200, thing("w", "default", 13, `,"spec":{"size":3}`, annotations))
 		owned(460, "MODIFIED", thing("c", "default", 14, `,"data":{"text":"other"}`, owner+manager+`,"deletionTimestamp":"2026-01-01T00:00:00Z"`))
+		s.sends(465, "DELETE", configMaps+"/c", "", 200, `{"kind":"Status","details":{"uid":"uid-c"}}`)
+		owned(467, "DELETED", child(15, ""))
 		event(510, "DELETED", widget(15, ""))
 		event(511, "ERROR", `{"kind":"Status","code":410,"message":"too old"}`)
 		end(512)
@@ -78,6 +80,7 @@ sent     PUT A → 403: exceeded quota  (cause not seen: a resync, or a timer?)
 changed  Widget default/c: data.text "newer" → "other" (by kubectl)
 sent     PUT STATUS → 200: status.ready true → none  (because Widget default/c was changed, 1ms before)
 changed  Widget default/c: metadata.deletionTimestamp none → "2026-01-01T00:00:00Z"
+sent     DELETE /api/v1/namespaces/default/configmaps/c → 200  (because Widget default/c was changed, 5ms before)
 finding  no-op-write: PUT STATUS → 200: nothing changed  (because of its own write: Widget default/c was added, 86ms before)
 deleted  Widget default/w
 refused  watch of widgets.example.com in default: too old

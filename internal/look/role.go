@@ -1,17 +1,17 @@
 package look
 
 import (
-	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
-	"io"
 	"net/http"
 	"os"
 	"path"
 	"slices"
+	"strings"
 
 	rbacv1 "k8s.io/api/rbac/v1"
-	"k8s.io/apimachinery/pkg/util/yaml"
+	"sigs.k8s.io/yaml"
 )
 
 // right is what a rule gives. Each of its words may be *.
@@ -23,10 +23,9 @@ func covers(given, needed string) bool { return given == "*" || given == needed 
 // readRole reads the rights that the Roles and ClusterRoles in a file give.
 func readRole(file string) (given []right, err error) {
 	text, err := os.ReadFile(file)
-	documents := yaml.NewYAMLOrJSONDecoder(bytes.NewReader(text), 4<<10)
-	for err == nil {
+	for document := range strings.SplitSeq(string(text), "\n---") {
 		var one rbacv1.ClusterRole // a Role has the same rules
-		err = documents.Decode(&one)
+		err = cmp.Or(err, yaml.Unmarshal([]byte(document), &one))
 		for _, rule := range one.Rules {
 			for _, group := range rule.APIGroups {
 				for _, resource := range rule.Resources {
@@ -37,14 +36,13 @@ func readRole(file string) (given []right, err error) {
 			}
 		}
 	}
-	switch {
-	case !errors.Is(err, io.EOF):
-	case len(given) == 0:
-		err = errors.New("there is no rule in it")
-	default:
-		return given, nil
+	if len(given) == 0 {
+		err = cmp.Or(err, errors.New("there is no rule in it"))
 	}
-	return nil, fmt.Errorf("--role %s: %w: give the YAML file of a Role or a ClusterRole", file, err)
+	if err != nil {
+		return nil, fmt.Errorf("--role %s: %w: give the YAML file of a Role or a ClusterRole", file, err)
+	}
+	return given, nil
 }
 
 // use notes what a request needed; response is nil if there is none.

@@ -81,7 +81,7 @@ func (g *Glass) judgeWrite(w *write) {
 }
 
 // judgeRead finds what is wasted or wrong in what was read; event is the type of one.
-func (g *Glass) judgeRead(n note, event watch.EventType, body map[string]any) {
+func (g *Glass) judgeRead(n note, event watch.EventType) {
 	f := g.findings
 	r, isWatched := f.reading(n), f.isWatched(n)
 	r.expired = r.expired || event == watch.Error || n.code == http.StatusGone
@@ -97,7 +97,7 @@ func (g *Glass) judgeRead(n note, event watch.EventType, body map[string]any) {
 	isSame := false
 	if n.What == trace.Answered && !n.isWrite() && n.Target.Subresource == "" && n.code == http.StatusOK && isWatched {
 		known := g.world.known(n.resource, n.objectKey())
-		isSame = known != nil && known.ResourceVersion == text(body, "metadata", "resourceVersion")
+		isSame = known != nil && known.ResourceVersion == decodeMeta(n.body).ResourceVersion
 	}
 	pause, isPaced := f.paced(n)
 	isAll := n.Target.Namespace == "" && !r.selects && !n.partial

@@ -1,13 +1,12 @@
 package look
 
 import (
-	"bytes"
 	"cmp"
-	"encoding/json"
 	"fmt"
 	"net/http"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/watch"
 
 	"example.com/byhand/internal/trace"
@@ -26,21 +25,21 @@ func (g *Glass) remark(word, format string, args ...any) {
 
 // tell makes a line of a note, if it is worth one.
 func (g *Glass) tell(n note) {
-	event, body := n.content()
-	g.judgeRead(n, event, body)
+	event, object := n.content()
+	g.judgeRead(n, event)
 	switch {
 	case n.What == trace.Opened:
 		g.say(n, "watches", "%s", n.where())
 	case n.What == trace.Received:
-		g.received(n, event, body)
+		g.received(n, event, object)
 	case n.What == trace.Listed:
-		g.listed(n, body)
+		g.listed(n, decode(object))
 	case n.What == trace.Refused:
-		g.say(n, "refused", "%s of %s → %s %s", n.Verb(), n.where(), n.result(), text(body, "message"))
+		g.say(n, "refused", "%s of %s → %s %s", n.Verb(), n.where(), n.result(), text(decode(object), "message"))
 	case n.What == trace.Sent:
 		n.before = g.world.known(n.resource, n.objectKey())
 	case n.isWrite():
-		g.wrote(n, body)
+		g.wrote(n)
 	}
 }
 
@@ -58,7 +57,9 @@ func (g *Glass) listed(n note, body map[string]any) {
 	r := g.findings.reading(n)
 	for _, item := range items {
 		content, _ := item.(map[string]any)
-		now := n.read(content)
+		var meta metav1.PartialObjectMetadata
+		_ = runtime.DefaultUnstructuredConverter.FromUnstructured(content, &meta)
+		now := n.read(meta, content)
 		r.told(now.key())
 		if before := g.world.learn(now); before == nil || before.ResourceVersion != now.ResourceVersion {
 			g.happened(n, happening{n.Step, "in a list", "", now})
@@ -86,21 +87,20 @@ func (g *Glass) missing(n note, r *reading) {
 }
 
 // received tells an event of a watch.
-func (g *Glass) received(n note, event watch.EventType, content map[string]any) {
+func (g *Glass) received(n note, event watch.EventType, object []byte) {
 	n.Text = string(event)
-	r := g.findings.reading(n)
+	r, meta := g.findings.reading(n), decodeMeta(object)
 	switch {
 	case event == watch.Error:
-		g.say(n, "refused", "watch of %s: %s", n.where(), text(content, "message"))
+		g.say(n, "refused", "watch of %s: %s", n.where(), text(decode(object), "message"))
 		return
-	case event == watch.Bookmark && text(content, "metadata", "annotations", metav1.InitialEventsAnnotationKey) == "true":
+	case event == watch.Bookmark && meta.Annotations[metav1.InitialEventsAnnotationKey] == "true":
 		g.missing(n, r)
 		return
-	case event == watch.Bookmark || nameOf(content) == "":
+	case event == watch.Bookmark || meta.Name == "":
 		return
 	}
-	now := n.read(content)
-	before := g.world.learn(now)
+	now, before := g.world.see(n.exchange, meta, object)
 	r.told(now.key())
 	g.about(n, now)
 	n.Echo = g.world.isOwn(n, now)
@@ -149,40 +149,39 @@ func colon(text string) string {
 }
 
 // wrote tells a write of the program.
-func (g *Glass) wrote(n note, body map[string]any) {
-	sent := decode(n.sent)
-	if bytes.HasPrefix(n.sent, protobufMagic) {
-		n.sent, _ = json.Marshal(sent)
-	}
-	n.Target.Name = cmp.Or(n.Target.Name, nameOf(sent), nameOf(body)) // That of a generateName is in the answer.
+func (g *Glass) wrote(n note) {
+	sent := decodeMeta(n.sent)
+	n.Target.Name = cmp.Or(n.Target.Name, sent.Name, n.answer.Name) // That of a generateName is in the answer.
 	key := n.objectKey()
-	w := &write{note: n, from: text(sent, "metadata", "resourceVersion"), now: g.world.objects.of(n.resource + " " + key)}
-	if w.now == nil {
-		w.now = n.read(sent)
+	w := &write{note: n, from: sent.ResourceVersion, now: g.world.objects.of(n.resource + " " + key)}
+	isObject := n.answer.Name != "" && (n.Target.Subresource == "" || n.Target.Subresource == "status") // Others answer with another kind, or a token.
+	if w.now == nil && !isObject {
+		w.now = n.read(sent, decode(n.sent))
 	}
 	switch {
 	case n.code == 0:
 		w.failed = "no answer"
 	case n.code >= http.StatusBadRequest:
-		w.failed = fmt.Sprintf("%d %s", n.code, text(body, "reason"))
+		status := decode(n.body)
+		w.failed = fmt.Sprintf("%d %s", n.code, text(status, "reason"))
 		if n.resource != "secrets" { // The message may quote what is in it.
-			w.changed = text(body, "message")
+			w.changed = text(status, "message")
 		}
-	case n.Method == http.MethodDelete && nameOf(body) == "":
+	case n.Method == http.MethodDelete && !isObject:
 		w.now.gone = true
-	case nameOf(body) != "" && (n.Target.Subresource == "" || n.Target.Subresource == "status"): // Others answer with another kind, or a token.
-		w.now = n.read(body)
-		if known := g.world.known(n.resource, key); known == nil || isOlder(known.ResourceVersion, w.now.ResourceVersion) {
+	case isObject:
+		now, known := g.world.see(n.exchange, n.answer, n.body)
+		if known == nil || isOlder(known.ResourceVersion, now.ResourceVersion) {
 			w.before = known // Its event has not come yet.
 		}
+		w.now = now
 		if w.before != nil && w.before.ResourceVersion != w.now.ResourceVersion {
 			g.world.made.Add(n.resource+" "+key, w.now.ResourceVersion)
 		}
-		g.world.learn(w.now)
 		w.noOp = w.before != nil && w.before.ResourceVersion == w.now.ResourceVersion
 		if w.changed = changes(w.before, w.now); w.changed == "" && w.noOp {
 			w.changed = "nothing changed"
-			if filled := changes(n.read(sent), w.now); n.Method == http.MethodPut && filled != "" {
+			if filled := changes(n.read(sent, decode(n.sent)), w.now); n.Method == http.MethodPut && filled != "" {
 				w.changed += "; the API server put back " + filled
 			}
 		}

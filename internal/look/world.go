@@ -4,12 +4,12 @@ import (
 	"cmp"
 	"encoding/json"
 	"maps"
+	"net/http"
 	"slices"
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/resourceversion"
 	"k8s.io/client-go/tools/cache"
@@ -77,9 +77,8 @@ func (o *object) String() string { return o.Kind + " " + o.key() }
 func keyOf(namespace, name string) string { return cache.NewObjectName(namespace, name).String() }
 
 // read returns what is kept of an object.
-func (x *exchange) read(content map[string]any) *object {
-	o := &object{resource: x.resource}
-	_ = runtime.DefaultUnstructuredConverter.FromUnstructured(content, &o.PartialObjectMetadata)
+func (x *exchange) read(meta metav1.PartialObjectMetadata, content map[string]any) *object {
+	o := &object{resource: x.resource, PartialObjectMetadata: meta}
 	for _, m := range o.ManagedFields { // That of the subresource scale has no time.
 		if at := ptr.Deref(m.Time, metav1.Time{}).Unix(); at >= o.at {
 			o.by, o.at = m.Manager, at
@@ -113,6 +112,17 @@ func (w *world) learn(now *object) (before *object) {
 	return before
 }
 
+// see learns of the object in a text. One that is known in that version is not decoded again: most come
+// twice, in the answer to a write and in the event of it.
+func (w *world) see(x *exchange, meta metav1.PartialObjectMetadata, text []byte) (now, before *object) {
+	before = w.known(x.resource, keyOf(meta.Namespace, meta.Name))
+	if before != nil && before.fields != nil && before.ResourceVersion == meta.ResourceVersion {
+		return before, before
+	}
+	now = x.read(meta, decode(text))
+	return now, w.learn(now)
+}
+
 func isOlder(version, than string) bool {
 	order, err := resourceversion.CompareResourceVersion(version, than)
 	return err == nil && order < 0
@@ -128,12 +138,14 @@ func (w *world) known(resource, key string) *object {
 
 // wrote notes, as soon as an answer is there, what the program has written: the event of it may be
 // told before the answer. Unlike the others it may be called at any time.
-func (w *world) wrote(x *exchange, answer map[string]any) {
-	for _, id := range []string{x.resource + " " + text(answer, "metadata", "resourceVersion"), text(answer, "details", "uid")} {
-		// The answer to a write that changes nothing has the version of an earlier one.
-		if w.own.of(id).IsZero() {
-			w.own.Add(id, x.At)
-		}
+func (w *world) wrote(x *exchange, answer []byte) {
+	id := x.resource + " " + x.answer.ResourceVersion
+	if x.Method == http.MethodDelete {
+		id = cmp.Or(text(decode(answer), "details", "uid"), id)
+	}
+	// The answer to a write that changes nothing has the version of an earlier one.
+	if w.own.of(id).IsZero() {
+		w.own.Add(id, x.At)
 	}
 }
 
@@ -172,5 +184,3 @@ func text(content map[string]any, fields ...string) string {
 	value, _, _ := unstructured.NestedString(content, fields...)
 	return value
 }
-
-func nameOf(content map[string]any) string { return text(content, "metadata", "name") }
