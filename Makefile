@@ -199,7 +199,7 @@ test: ## Run the tests: each module's, the core's on a real API server, each cha
 	$(ON_CLUSTER) test-here
 
 # While an aggregated API server is killed, no namespace of the cluster can be deleted, and each
-# test on it deletes one: beside the chapter apiserver run those that need no cluster.
+# test on it deletes one: beside the chapter apiserver only tests without a cluster run.
 .PHONY: test-here test-core test-readmes test-readme-apiserver test-modules
 test-here: install
 	$(call BESIDE,test-core test-readmes)
@@ -369,7 +369,7 @@ look: own-cluster ## See what any controller hears, sends and does wrong: make l
 
 # More: go test -tags long -v -timeout 2h -parallel 4 ./judge/internal/court -everything, which has the stories, too
 .PHONY: test-judge
-test-judge: bin/byhand ### See that the judge catches each known bug, and none here (5 minutes)
+test-judge: bin/byhand ### See that the judge catches each known bug, and none here (7 minutes)
 	go test -count=1 -tags long -v -timeout 60m -parallel 6 -run '^Test(Reference|Mine)$$' ./judge/...
 	@$(MAKE) --no-print-directory judge CONTROLLER='bin/byhand --kubeconfig {kubeconfig}' JUDGE=-quick
 
