@@ -18,6 +18,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"example.com/byhand/chapters/internal/webhook"
+	"example.com/byhand/kit/serve"
 )
 
 // TestFailures is the table in README.md: what may be wrong with a webhook, what the API
@@ -30,8 +31,8 @@ func TestFailures(t *testing.T) {
 	panics := webhook.Review(webhook.DefaultLimits, func(context.Context, []byte) (any, error) { panic("no such luck") })
 	sleeps := http.HandlerFunc(func(http.ResponseWriter, *http.Request) { time.Sleep(2 * time.Second) })
 	noUID := map[string]any{"apiVersion": "admission.k8s.io/v1", "kind": "AdmissionReview", "response": map[string]any{"allowed": true}}
-	certificate := func(host string, lifetime time.Duration) *webhook.Certificate {
-		certificate, err := webhook.NewCertificate([]string{host}, lifetime)
+	certificate := func(host string, lifetime time.Duration) *serve.Certificate {
+		certificate, err := serve.NewCertificate([]string{host}, lifetime)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -46,8 +47,8 @@ func TestFailures(t *testing.T) {
 	for _, test := range []struct {
 		reason  string
 		handler http.Handler
-		shown   *webhook.Certificate // nil is the right one
-		trusted *webhook.Certificate // nil is the one that is shown
+		shown   *serve.Certificate // nil is the right one
+		trusted *serve.Certificate // nil is the one that is shown
 		down    bool
 		says    string
 	}{

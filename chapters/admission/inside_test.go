@@ -14,7 +14,7 @@ import (
 	"k8s.io/client-go/dynamic"
 	"sigs.k8s.io/yaml"
 
-	"example.com/byhand/chapters/internal/webhook"
+	"example.com/byhand/kit/serve"
 )
 
 // TestInside: the API server takes what runs the program in the cluster, and its parts fit
@@ -64,7 +64,7 @@ func TestInside(t *testing.T) {
 	}
 
 	// The registration is taken as well.
-	certificate, err := webhook.NewCertificate(o.hosts(), webhook.Lifetime)
+	certificate, err := serve.NewCertificate(o.hosts(), serve.Lifetime)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -81,7 +81,7 @@ func run(ctx context.Context, o options) error {
 
 	p.client, p.toppings = client, newInformer(client)
 	reviewer := &reviewer{has: has(client, p.toppings.Store), said: p.out.Printf}
-	certificate, err := webhook.NewCertificate(o.hosts(), webhook.Lifetime)
+	certificate, err := serve.NewCertificate(o.hosts(), serve.Lifetime)
 	if err != nil {
 		return err
 	}

@@ -3,8 +3,8 @@
 //
 //	cd chapters && go run ./apiserver --kubeconfig FILE
 //
-// Its neighbours: package restaurant has the type, package webhook makes the certificate and writes
-// the registration, package serve has the HTTP server.
+// Its neighbours: package restaurant has the type, package webhook writes the registration, package
+// serve has the HTTP server and its certificate.
 //
 // # Properties
 //

@@ -18,7 +18,6 @@ import (
 	"k8s.io/client-go/dynamic"
 	"k8s.io/client-go/kubernetes"
 
-	"example.com/byhand/chapters/internal/webhook"
 	"example.com/byhand/kit/connect"
 	"example.com/byhand/kit/serve"
 )
@@ -51,7 +50,7 @@ func run(stop context.Context, kubeconfig string) (err error) {
 	}
 	s := newServer()
 	s.authenticate, s.authorize = proxy.authenticate, reviewer{client}.authorize
-	certificate, err := webhook.NewCertificate([]string{serviceHost}, webhook.Lifetime)
+	certificate, err := serve.NewCertificate([]string{serviceHost}, serve.Lifetime)
 	if err != nil {
 		return err
 	}

@@ -130,12 +130,12 @@ func converts(ctx context.Context, address string, requests *api, story *log.Log
 
 // listenFor takes the address of the webhook, without serving it, and makes a certificate
 // for it.
-func listenFor(address string, c *converter) (*webhook.Certificate, *serve.Server, error) {
+func listenFor(address string, c *converter) (*serve.Certificate, *serve.Server, error) {
 	host, _, err := net.SplitHostPort(address)
 	if err != nil {
 		return nil, nil, fmt.Errorf("--listen %q: want HOST:PORT: %w", address, err)
 	}
-	certificate, err := webhook.NewCertificate([]string{host}, webhook.Lifetime)
+	certificate, err := serve.NewCertificate([]string{host}, serve.Lifetime)
 	if err != nil {
 		return nil, nil, err
 	}

@@ -57,14 +57,13 @@ type write struct {
 func newest(all []happening, most int) []happening { return all[max(0, len(all)-most):] }
 
 // latest returns the last event between two times that is as it must be, nil if there is none.
-func latest(all []happening, after, before time.Time, is func(happening) bool) *happening {
-	for _, e := range slices.Backward(all) {
-		switch {
+func latest(all []happening, after, before time.Time, is func(*happening) bool) *happening {
+	for i := len(all) - 1; i >= 0; i-- { // Thousands are looked at: none is copied.
+		switch e := &all[i]; {
 		case !e.Time.After(after):
 			return nil
 		case e.Time.Before(before) && is(e):
-			found := e // A copy of this one alone: those before it stay on the stack.
-			return &found
+			return new(*e)
 		}
 	}
 	return nil
@@ -77,7 +76,7 @@ func isNear(a, b *object) bool {
 }
 
 // names reports whether what was sent has the name of an event's object as a value.
-func (w *write) names(e happening) bool {
+func (w *write) names(e *happening) bool {
 	return !e.Echo && e.object.Namespace != "" && bytes.Contains(w.sent, []byte(`"`+e.object.Name+`"`))
 }
 
@@ -89,8 +88,8 @@ func (w *write) explain(known *world) string {
 	if last := known.sent.of(w.key()); last != nil {
 		w.last, w.pause = last, began.Sub(last.At)
 	}
-	foreign := func(e happening) bool { return !e.Echo && isNear(e.object, w.now) }
-	echo := func(e happening) bool { return e.Echo && isNear(e.object, w.now) }
+	foreign := func(e *happening) bool { return !e.Echo && isNear(e.object, w.now) }
+	echo := func(e *happening) bool { return e.Echo && isNear(e.object, w.now) }
 	since, just := w.last.caused, began.Add(-justNow)
 	w.cause = latest(all, since, began, foreign)
 	if w.cause == nil && w.last.failed != "" {

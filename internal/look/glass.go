@@ -5,7 +5,6 @@ import (
 	"context"
 	"crypto/rand"
 	"crypto/subtle"
-	"crypto/tls"
 	"encoding/json"
 	"fmt"
 	"net"
@@ -24,7 +23,6 @@ import (
 	"k8s.io/client-go/discovery"
 	"k8s.io/client-go/rest"
 	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
-	"k8s.io/client-go/util/cert"
 
 	"example.com/byhand/internal/observer"
 	"example.com/byhand/kit/connect"
@@ -123,14 +121,13 @@ func (g *Glass) listen(address string) error {
 	if err != nil {
 		return fmt.Errorf("--listen: %w (127.0.0.1:PORT, for the glass has your credentials)", err)
 	}
-	certificate, key, err := cert.GenerateSelfSignedCertKey("127.0.0.1", []net.IP{net.IPv6loopback}, nil)
-	pair, err2 := tls.X509KeyPair(certificate, key)
-	dir, err3 := os.MkdirTemp("", "look-")
-	if err := cmp.Or(err, err2, err3); err != nil {
+	certificate, err := serve.NewCertificate([]string{"127.0.0.1", "::1"}, serve.Lifetime)
+	dir, err2 := os.MkdirTemp("", "look-")
+	if err := cmp.Or(err, err2); err != nil {
 		return err
 	}
-	server.Secure(&tls.Config{Certificates: []tls.Certificate{pair}})
-	g.Kubeconfig, err = testkit.WriteKubeconfig(dir, clientcmdapi.Cluster{Server: server.URL + g.base, CertificateAuthorityData: certificate}, clientcmdapi.AuthInfo{Token: g.token})
+	server.Secure(certificate.TLS())
+	g.Kubeconfig, err = testkit.WriteKubeconfig(dir, clientcmdapi.Cluster{Server: server.URL + g.base, CertificateAuthorityData: certificate.Bundle()}, clientcmdapi.AuthInfo{Token: g.token})
 	if err != nil {
 		return err
 	}

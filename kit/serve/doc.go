@@ -1,7 +1,7 @@
 // Package serve has the HTTP server of a running program: one that takes its address first
 // and serves later, says what to do about an address that it cannot have, and ends when it
 // is told to. Health is what it answers for a controller: whether it is alive, whether it is
-// ready, and what it counts.
+// ready, and what it counts. Certificate lets it speak TLS to clients that are given its Bundle.
 //
 // Its neighbours: main hands Health the checks (is it standing by, or are its stores in sync;
 // is the Lease renewed) and package metrics' handler; package page has a handler of its own. The

@@ -1,12 +1,12 @@
 // Package webhook is what every server needs that the API server asks, of whatever kind: a
-// certificate, a registration that stays, an HTTPS server, and a handler with limits.
+// registration that stays, an HTTPS server, and a handler with limits.
 //
 // Its neighbours: the chapters admission and versions bring the reviews and say what is
-// registered; package serve has the HTTP server.
+// registered; package serve has the HTTP server and its certificate.
 //
 // # Basics
 //
-//	certificate, err := webhook.NewCertificate([]string{"127.0.0.1"}, webhook.Lifetime)
+//	certificate, err := serve.NewCertificate([]string{"127.0.0.1"}, serve.Lifetime)
 //	server, err := webhook.Listen("127.0.0.1:0", false, certificate, handler)
 //	go server.Run(ctx)                // answers at server.URL, https://127.0.0.1:PORT
 //	err = webhook.Keep(ctx, install)  // install writes server.URL and certificate.Bundle()

@@ -39,7 +39,7 @@ const small = 64 << 10
 var DefaultLimits = Limits{Bytes: 10_000_000, Time: 8 * time.Second, AtOnce: 8}
 
 // Listen takes an address as package listen does, for HTTPS. Call Run, once.
-func Listen(address string, remote bool, certificate *Certificate, handler http.Handler) (*serve.Server, error) {
+func Listen(address string, remote bool, certificate *serve.Certificate, handler http.Handler) (*serve.Server, error) {
 	server, err := serve.Listen(address, remote, func(*net.TCPAddr) http.Handler { return handler })
 	if err != nil {
 		return nil, err

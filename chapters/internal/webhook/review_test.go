@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"example.com/byhand/chapters/internal/webhook"
+	"example.com/byhand/kit/serve"
 )
 
 var limits = webhook.Limits{Bytes: 100, Time: time.Minute, AtOnce: 1}
@@ -178,7 +179,10 @@ func TestStuckClient(t *testing.T) {
 
 // The server speaks TLS, with the certificate, and ends with its context.
 func TestListen(t *testing.T) {
-	certificate := newCertificate(t, "127.0.0.1")
+	certificate, err := serve.NewCertificate([]string{"127.0.0.1"}, serve.Lifetime)
+	if err != nil {
+		t.Fatal(err)
+	}
 	server, err := webhook.Listen("127.0.0.1:0", false, certificate, webhook.Review(limits, echo))
 	if err != nil {
 		t.Fatal(err)

@@ -1,4 +1,4 @@
-package webhook
+package serve
 
 import (
 	"crypto/ecdsa"
@@ -25,8 +25,8 @@ const (
 // needs nothing else.
 type Certificate struct{ tls tls.Certificate }
 
-// NewCertificate makes a key, and a certificate of it for these names and IP addresses. Clients
-// compare them with the host in the URL, or with SERVICE.NAMESPACE.svc.
+// NewCertificate makes a key, and a certificate of it for these names and IP addresses, for Secure.
+// Clients compare them with the host in the URL, or with SERVICE.NAMESPACE.svc.
 func NewCertificate(hosts []string, lifetime time.Duration) (*Certificate, error) {
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {

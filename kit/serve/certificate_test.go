@@ -1,16 +1,16 @@
-package webhook_test
+package serve_test
 
 import (
 	"crypto/x509"
 	"errors"
 	"testing"
 
-	"example.com/byhand/chapters/internal/webhook"
+	"example.com/byhand/kit/serve"
 )
 
-func newCertificate(t *testing.T, hosts ...string) *webhook.Certificate {
+func newCertificate(t *testing.T, hosts ...string) *serve.Certificate {
 	t.Helper()
-	certificate, err := webhook.NewCertificate(hosts, webhook.Lifetime)
+	certificate, err := serve.NewCertificate(hosts, serve.Lifetime)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -18,7 +18,7 @@ func newCertificate(t *testing.T, hosts ...string) *webhook.Certificate {
 }
 
 // verify does what a client does that trusts bundle and looks for host.
-func verify(t *testing.T, certificate *webhook.Certificate, bundle []byte, host string) error {
+func verify(t *testing.T, certificate *serve.Certificate, bundle []byte, host string) error {
 	t.Helper()
 	trusted := x509.NewCertPool()
 	if !trusted.AppendCertsFromPEM(bundle) {
