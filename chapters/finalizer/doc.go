@@ -28,7 +28,6 @@
 //     away again, however old the cache is. Before surplus volumes and orphans are deleted,
 //     the API server is asked.
 //   - A Project that asks for more than --max-volumes gets an Event, and keeps what it has.
-//   - Events are recorded when something changes, not at each try.
 //
 // # Caveats
 //

@@ -33,8 +33,6 @@ const (
 	workers     = 8
 	syncTimeout = time.Minute
 	resync      = 10 * time.Minute
-	// Events have a client of their own with a limit, so that they never delay a write.
-	eventQPS, eventBurst = 10, 50
 )
 
 func main() {
@@ -76,16 +74,13 @@ func run(ctx context.Context, config *rest.Config, o options) error {
 	defer observe.Close()
 
 	// Clients, and the storage.
-	events, err := newBroadcaster(config)
-	if err != nil {
-		return err
-	}
-	defer events.Shutdown()
-	config = observe.Requests(config)
-	client, err := clientset.NewForConfig(config)
+	client, err := clientset.NewForConfig(observe.Requests(config))
 	if err != nil {
 		return connect.ExplainConfig(err)
 	}
+	events := record.NewBroadcaster()
+	events.StartRecordingToSink(&typedcorev1.EventSinkImpl{Interface: kubernetes.NewForConfigOrDie(config).CoreV1().Events("")})
+	defer events.Shutdown()
 	if _, err := connect.Check(ctx, client.Discovery(), config.Host, v1alpha1.SchemeGroupVersion); err != nil {
 		return err
 	}
@@ -127,19 +122,6 @@ func run(ctx context.Context, config *rest.Config, o options) error {
 	projectController.Run(ctx, workers)
 	observe.Program(trace.Stopped, "stopped: every worker has finished what it had begun")
 	return nil
-}
-
-// newBroadcaster returns what sends Events.
-func newBroadcaster(config *rest.Config) (record.EventBroadcaster, error) {
-	config = rest.CopyConfig(config)
-	connect.Limit(config, eventQPS, eventBurst)
-	client, err := kubernetes.NewForConfig(config)
-	if err != nil {
-		return nil, connect.ExplainConfig(err)
-	}
-	events := record.NewBroadcaster()
-	events.StartRecordingToSink(&typedcorev1.EventSinkImpl{Interface: client.CoreV1().Events("")})
-	return events, nil
 }
 
 // project is what the observer has to know of Projects.

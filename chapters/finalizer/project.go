@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"sync"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -27,7 +26,7 @@ import (
 const finalizer = "examples-gzh.com/volumes"
 
 // projectReconciler gives each Project its volumes, and takes them away before the Project
-// goes. All fields but the last two must be set.
+// goes. All fields but the last one must be set.
 type projectReconciler struct {
 	projects     clientset.ProjectsGetter
 	projectStore cache.Store // the cache
@@ -36,9 +35,6 @@ type projectReconciler struct {
 	events       record.EventRecorder
 	// writes holds the writes that the cache does not show yet.
 	writes controller.PendingWrites
-	// warnings holds, by key, what was said of a Project that cannot have its volumes now. A
-	// Project has no status that could.
-	warnings sync.Map
 }
 
 // Reconcile has the contract of controller.Reconcile.
@@ -49,7 +45,6 @@ func (r *projectReconciler) Reconcile(ctx context.Context, key cache.ObjectName)
 	stored, exists, err := r.projectStore.GetByKey(key.String())
 	if err != nil || !exists {
 		// A Project goes after its volumes. Unless a person removed the finalizer: see sweep.
-		r.warnings.Delete(key)
 		return 0, err
 	}
 	project := stored.(*v1alpha1.Project)
@@ -70,7 +65,7 @@ func (r *projectReconciler) provide(ctx context.Context, project *v1alpha1.Proje
 	}
 	replicas := int(project.Spec.Replicas)
 	if replicas > r.maxVolumes {
-		r.warn(project, "TooManyVolumes", fmt.Sprintf("spec.replicas is %d, and a Project may have %d volumes (--max-volumes): none is created or deleted", replicas, r.maxVolumes))
+		r.events.Eventf(project, corev1.EventTypeWarning, "TooManyVolumes", "spec.replicas is %d, and a Project may have %d volumes (--max-volumes): none is created or deleted", replicas, r.maxVolumes)
 		return nil // The next spec adds the key again.
 	}
 
@@ -95,7 +90,9 @@ func (r *projectReconciler) provide(ctx context.Context, project *v1alpha1.Proje
 			return r.failed(project, err)
 		}
 	}
-	r.succeeded(project, len(missing), len(surplus))
+	if len(missing)+len(surplus) > 0 {
+		r.events.Eventf(project, corev1.EventTypeNormal, "VolumesReady", "%d volumes: %d created, %d deleted", replicas, len(missing), len(surplus))
+	}
 	return nil
 }
 
@@ -200,29 +197,9 @@ func (r *projectReconciler) confirm(ctx context.Context, project *v1alpha1.Proje
 	return nil
 }
 
-// failed warns of an error of the storage and returns it: the worker tries again.
+// failed says in an Event that the storage has failed, since a Project has no status that could, and
+// returns the error: the worker tries again. client-go counts Events that say the same, and limits them.
 func (r *projectReconciler) failed(project *v1alpha1.Project, err error) error {
-	r.warn(project, "VolumesFailed", err.Error())
+	r.events.Event(project, corev1.EventTypeWarning, "VolumesFailed", err.Error())
 	return fmt.Errorf("volumes of Project %s/%s: %w", project.Namespace, project.Name, err)
-}
-
-// warning is what was said of a Project last.
-type warning struct {
-	uid             types.UID
-	reason, message string
-}
-
-// warn records an Event, unless the last one said the same.
-func (r *projectReconciler) warn(project *v1alpha1.Project, reason, message string) {
-	now := warning{project.UID, reason, message}
-	if before, _ := r.warnings.Swap(cache.MetaObjectToName(project), now); before != now {
-		r.events.Event(project, corev1.EventTypeWarning, reason, message)
-	}
-}
-
-// succeeded records an Event if there is news: volumes have changed, or a warning is over.
-func (r *projectReconciler) succeeded(project *v1alpha1.Project, created, deleted int) {
-	if _, warned := r.warnings.LoadAndDelete(cache.MetaObjectToName(project)); warned || created+deleted > 0 {
-		r.events.Eventf(project, corev1.EventTypeNormal, "VolumesReady", "%d volumes: %d created, %d deleted", project.Spec.Replicas, created, deleted)
-	}
 }

@@ -9,7 +9,6 @@ import (
 	"path"
 	"regexp"
 	"strconv"
-	"syscall"
 
 	"k8s.io/apimachinery/pkg/types"
 )
@@ -32,9 +31,7 @@ type storage interface {
 
 // directory is a storage in a directory tree: volume 2 of an owner is directory/UID/2.
 //
-// A symlink in it is never followed, neither out of the tree nor to the volumes of another
-// owner. os.Root, which opens each part of a path on its own, sees to the first, folder to
-// the second.
+// No symlink in it leads out of the tree: os.Root opens each part of a path on its own.
 type directory string
 
 // newDirectory makes the directory if it is missing.
@@ -62,8 +59,11 @@ func (d directory) Owners(context.Context) (owners []types.UID, err error) {
 }
 
 func (d directory) Volumes(_ context.Context, owner types.UID) (numbers []int, err error) {
-	err = d.inFolder(owner, func(root *os.Root) error {
+	err = d.of(owner, func(root *os.Root) error {
 		entries, err := fs.ReadDir(root.FS(), string(owner))
+		if errors.Is(err, fs.ErrNotExist) {
+			return nil
+		}
 		for _, entry := range entries {
 			n, notNumber := strconv.Atoi(entry.Name())
 			if entry.IsDir() && notNumber == nil && entry.Name() == strconv.Itoa(n) {
@@ -76,40 +76,15 @@ func (d directory) Volumes(_ context.Context, owner types.UID) (numbers []int, e
 }
 
 func (d directory) Create(_ context.Context, owner types.UID, n int) error {
-	return d.of(owner, func(root *os.Root) error {
-		if err := mkdir(root, string(owner)); err != nil {
-			return err
-		}
-		return mkdir(root, volume(owner, n))
-	})
+	return d.of(owner, func(root *os.Root) error { return root.MkdirAll(volume(owner, n), 0o700) })
 }
 
 func (d directory) Delete(_ context.Context, owner types.UID, n int) error {
-	return d.inFolder(owner, func(root *os.Root) error { return root.RemoveAll(volume(owner, n)) })
+	return d.of(owner, func(root *os.Root) error { return root.RemoveAll(volume(owner, n)) })
 }
 
-// DeleteAll deletes a symlink in the place of the folder, not what is behind it.
 func (d directory) DeleteAll(_ context.Context, owner types.UID) error {
-	return d.of(owner, func(root *os.Root) error {
-		// A read-only file system refuses to delete even what does not exist.
-		if _, err := root.Lstat(string(owner)); errors.Is(err, fs.ErrNotExist) {
-			return nil
-		}
-		return root.RemoveAll(string(owner))
-	})
-}
-
-// inFolder opens the directory for a call about what an owner has, unless it has nothing.
-func (d directory) inFolder(owner types.UID, do func(root *os.Root) error) error {
-	return d.of(owner, func(root *os.Root) error {
-		switch err := folder(root, string(owner)); {
-		case errors.Is(err, fs.ErrNotExist):
-			return nil
-		case err != nil:
-			return err
-		}
-		return do(root)
-	})
+	return d.of(owner, func(root *os.Root) error { return root.RemoveAll(string(owner)) })
 }
 
 // of opens the directory for a call about one owner. What is no UID could be a path to another one.
@@ -132,21 +107,3 @@ func (d directory) open(do func(root *os.Root) error) error {
 }
 
 func volume(owner types.UID, n int) string { return path.Join(string(owner), strconv.Itoa(n)) }
-
-// mkdir makes a directory unless it exists.
-func mkdir(root *os.Root, name string) error {
-	err := root.Mkdir(name, 0o700)
-	if errors.Is(err, fs.ErrExist) {
-		return folder(root, name)
-	}
-	return err
-}
-
-// folder returns an error unless this is a directory, and no symlink to one.
-func folder(root *os.Root, name string) error {
-	info, err := root.Lstat(name)
-	if err == nil && !info.IsDir() {
-		return &fs.PathError{Op: "open", Path: name, Err: syscall.ENOTDIR}
-	}
-	return err
-}

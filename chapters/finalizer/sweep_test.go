@@ -17,9 +17,11 @@ func TestSweep(t *testing.T) {
 	w := newWorld(t)
 	p := w.create("p", 2)
 	w.settle()
-	w.requests = nil
+	w.api.Forget()
 	w.sweeps()
-	w.sent()
+	if log := w.api.Log(); len(log) > 0 {
+		t.Errorf("it has sent %+v, want nothing", log)
+	}
 	unseen := w.create("unseen", 1, finalizer) // As a Project of another namespace, with --namespace.
 	create(t, w.directory, unseen, 0)
 	create(t, w.directory, uid(3), 0)
@@ -35,7 +37,6 @@ func TestSweep(t *testing.T) {
 		return true
 	})
 	w.sweeps()
-	w.sent("GET projects")
 	w.has(p, 0, 1)
 	w.has(unseen, 0)
 	w.has(late, 0)

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"net/http"
 	"os"
 	"slices"
@@ -27,7 +26,6 @@ import (
 type world struct {
 	*testing.T
 	api        *testkit.APIServer
-	requests   []string // of the process
 	cache      cache.Indexer
 	directory  directory
 	storage    *faultyStorage
@@ -38,25 +36,25 @@ type world struct {
 	effects, killAt int
 }
 
-// errKilled is how a step ends, and with it the call of Reconcile.
-var errKilled = errors.New("killed")
-
 func newWorld(t *testing.T) *world {
 	t.Helper()
 	w := &world{T: t, api: testkit.NewAPIServer(), directory: directory(t.TempDir())}
 	w.storage = &faultyStorage{storage: w.directory, step: w.mayDie}
 	w.cache = cache.NewIndexer(cache.MetaNamespaceKeyFunc, cache.Indexers{})
 	w.events = record.NewFakeRecorder(100)
+	w.api.Kill = w.restart
+	w.api.OnWrite(func(int, *http.Request) testkit.Fault {
+		w.effects += 2
+		return map[int]testkit.Fault{w.effects - 1: testkit.KillBefore, w.effects: testkit.KillAfter}[w.killAt]
+	})
 	w.restart()
 	return w
 }
 
 // restart makes a new process: it remembers nothing.
 func (w *world) restart() {
-	config := w.api.Config()
-	config.Transport = w
 	w.reconciler = &projectReconciler{
-		projects:     clientset.NewForConfigOrDie(config).ExamplesV1alpha1(),
+		projects:     clientset.NewForConfigOrDie(w.api.Config()).ExamplesV1alpha1(),
 		projectStore: w.cache,
 		storage:      w.storage,
 		maxVolumes:   4,
@@ -67,29 +65,10 @@ func (w *world) restart() {
 // mayDie may kill the process.
 func (w *world) mayDie() error {
 	if w.effects++; w.effects == w.killAt {
-		return errKilled
+		w.restart()
+		return errors.New("killed")
 	}
 	return nil
-}
-
-// RoundTrip sends a request of the process, which may be killed before and after a patch.
-func (w *world) RoundTrip(r *http.Request) (*http.Response, error) {
-	request, network := r.Method+" "+testkit.TargetOf(r.URL.Path).String(), testkit.Transport{Handler: w.api}
-	if r.Method != http.MethodPatch {
-		w.requests = append(w.requests, request)
-		return network.RoundTrip(r)
-	}
-	body, _ := r.GetBody() // It is in memory: reading it does not fail.
-	patch, _ := io.ReadAll(body)
-	w.requests = append(w.requests, request+" "+string(patch))
-	if err := w.mayDie(); err != nil {
-		return nil, err
-	}
-	response, err := network.RoundTrip(r)
-	if killed := w.mayDie(); killed != nil {
-		return nil, killed
-	}
-	return response, err
 }
 
 // faultyStorage is a storage with which a process may be killed, before and after each
@@ -181,22 +160,20 @@ func (w *world) sync() {
 
 // reconcile reconciles the Project. If the process is killed on the way, there is a new one.
 func (w *world) reconcile() (requeueAfter time.Duration, err error) {
-	requeueAfter, err = w.reconciler.Reconcile(w.Context(), cache.NewObjectName("default", "p"))
-	if errors.Is(err, errKilled) {
-		w.restart()
-	}
-	return requeueAfter, err
+	return w.reconciler.Reconcile(w.Context(), cache.NewObjectName("default", "p"))
 }
 
 // must reconciles the Project, without an error and with these requests.
 func (w *world) must(want ...string) (requeueAfter time.Duration) {
 	w.Helper()
-	w.requests = nil
+	w.api.Requests()
 	requeueAfter, err := w.reconcile()
 	if err != nil {
 		w.Errorf("reconcile: %v", err)
 	}
-	w.sent(want...)
+	if diff := cmp.Diff(want, w.api.Requests()); diff != "" {
+		w.Errorf("requests (-want +got):\n%s", diff)
+	}
 	return requeueAfter
 }
 
@@ -211,14 +188,6 @@ func (w *world) settle() {
 		}
 	}
 	w.Fatal("the reconcile does not come to an end")
-}
-
-// sent checks what the process has sent to the API server.
-func (w *world) sent(want ...string) {
-	w.Helper()
-	if diff := cmp.Diff(want, w.requests); diff != "" {
-		w.Errorf("requests (-want +got):\n%s", diff)
-	}
 }
 
 // told checks which Events were recorded since the last call.
