@@ -10,7 +10,6 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
-	"k8s.io/apimachinery/pkg/util/validation"
 	corev1client "k8s.io/client-go/kubernetes/typed/core/v1"
 	"k8s.io/client-go/tools/cache"
 
@@ -45,12 +44,6 @@ func (r *Reconciler) Reconcile(ctx context.Context, key cache.ObjectName) (reque
 	case !ok || at.DeletionTimestamp != nil || at.Status.isFinished():
 		// The garbage collector deletes the Pod of an At that is gone.
 		return 0, nil
-	case at.Status.Phase == PhaseRunning && len(validation.IsDNS1123Subdomain(at.Status.PodName)) > 0:
-		// Another program has written it, before the CRD refused such a name. A retry cannot mend
-		// it. The name goes: the CRD would refuse it in this write, too.
-		status := at.Status.failed(ReasonInvalidPod, fmt.Sprintf("status.podName was %q, which is no name of a Pod", at.Status.PodName), r.Now())
-		status.PodName = ""
-		return 0, r.updateStatus(ctx, at, status)
 	case at.Status.Phase == PhaseRunning && at.Status.PodUID != "":
 		return r.followPod(ctx, at)
 	case at.Status.Phase == PhaseRunning:
@@ -68,20 +61,33 @@ func (r *Reconciler) Reconcile(ctx context.Context, key cache.ObjectName) (reque
 // must have the claim.
 func (r *Reconciler) awaitSchedule(ctx context.Context, at *At) (requeueAfter time.Duration, err error) {
 	now := r.Now()
-	schedule, err := parseSchedule(at.Spec.Schedule)
+	schedule, err := time.Parse(time.RFC3339, at.Spec.Schedule)
 	if err != nil {
-		// A retry cannot mend a spec.
+		// A retry cannot mend a spec. The pattern in the CRD admits days that a month does not have.
 		return 0, r.updateStatus(ctx, at, at.Status.failed(ReasonInvalidSchedule, err.Error(), now))
 	}
-	if left := timeLeft(schedule, now); left > 0 {
+	// It compares wall clocks: a parsed time has no monotonic reading. It counts at most 292 years.
+	if left := schedule.Sub(now); left > 0 {
 		status := at.Status
 		status.Phase = PhasePending
 		return min(left, maxWait), r.updateStatus(ctx, at, status)
 	}
-	if isMissed(schedule, now, at.Spec.StartingDeadlineSeconds) {
+	if isMissed(at, now) {
 		return 0, r.updateStatus(ctx, at, at.Status.failed(ReasonMissed, missedMessage, now))
 	}
 	return 0, r.updateStatus(ctx, at, at.Status.started(podName(at), now))
+}
+
+// maxWait is after how long to look at the clock again. A timer counts the time that passes
+// and does not notice that the clock was set.
+const maxWait = time.Hour
+
+// isMissed reports whether it is too late to begin. Whole seconds: a time.Duration would
+// overflow with a large deadline.
+func isMissed(at *At, now time.Time) bool {
+	schedule, err := time.Parse(time.RFC3339, at.Spec.Schedule)
+	deadline := at.Spec.StartingDeadlineSeconds
+	return err == nil && deadline != nil && now.Unix()-schedule.Unix() > *deadline
 }
 
 const missedMessage = "startingDeadlineSeconds were over before the Pod could be created"
@@ -116,7 +122,7 @@ func (r *Reconciler) startPod(ctx context.Context, at *At) error {
 		return nil // The At is about to go, too.
 	case isInvalidPod(err):
 		status = status.failed(ReasonInvalidPod, err.Error(), now)
-	case isRefusal(err):
+	case controller.IsRefusal(err):
 		return errors.Join(err, r.updateStatus(ctx, at, status.refused(err)))
 	default:
 		return fmt.Errorf("create Pod %s: %w", podKey(at), err)
@@ -127,8 +133,7 @@ func (r *Reconciler) startPod(ctx context.Context, at *At) error {
 // createPod creates the Pod and returns it, or the one that has its name.
 func (r *Reconciler) createPod(ctx context.Context, at *At, now time.Time) (*corev1.Pod, error) {
 	pods := r.Pods.Pods(at.Namespace)
-	schedule, err := parseSchedule(at.Spec.Schedule)
-	missed := err == nil && isMissed(schedule, now, at.Spec.StartingDeadlineSeconds)
+	missed := isMissed(at, now)
 	if !missed {
 		pod, err := whole(pods.Create(ctx, newPod(at), metav1.CreateOptions{}))
 		if !apierrors.IsAlreadyExists(err) {
@@ -151,7 +156,7 @@ func podKey(at *At) cache.ObjectName {
 
 // verifyCache asks the API server whether the cache has its newest version of an At.
 func (r *Reconciler) verifyCache(ctx context.Context, at *At) error {
-	live, err := whole(r.Client.Ats(at.Namespace).Get(ctx, at.Name, metav1.GetOptions{}))
+	live, err := whole(r.Client.Get(ctx, at.Namespace, at.Name))
 	if err != nil {
 		return fmt.Errorf("get At %s/%s: %w", at.Namespace, at.Name, err)
 	}
@@ -224,7 +229,7 @@ func (r *Reconciler) isNeeded(ctx context.Context, key cache.ObjectName, at *At,
 		return false, nil // The Pod names no At, see atOf.
 	}
 	// The At is gone, or the cache does not have it yet.
-	live, err := whole(r.Client.Ats(key.Namespace).Get(ctx, key.Name, metav1.GetOptions{}))
+	live, err := whole(r.Client.Get(ctx, key.Namespace, key.Name))
 	if apierrors.IsNotFound(err) {
 		return false, nil
 	}

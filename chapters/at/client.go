@@ -29,25 +29,15 @@ func NewClient(config *rest.Config) (*Client, error) {
 	return &Client{client}, err
 }
 
-// Ats returns a client for the Ats of one namespace.
-func (c *Client) Ats(namespace string) *Ats { return &Ats{c.rest, namespace} }
-
-// Ats is the client of one resource in one namespace.
-type Ats struct {
-	rest      rest.Interface
-	namespace string
-}
-
 // Get reads an At. It fails with NotFound. It sends
 //
 //	GET /apis/cnat.programming-kubernetes.info/v1alpha1/namespaces/{namespace}/ats/{name}
-func (c *Ats) Get(ctx context.Context, name string, opts metav1.GetOptions) (*At, error) {
+func (c *Client) Get(ctx context.Context, namespace, name string) (*At, error) {
 	result := &At{}
 	err := c.rest.Get().
-		Namespace(c.namespace).
+		Namespace(namespace).
 		Resource("ats").
 		Name(name).
-		VersionedParams(&opts, metav1.ParameterCodec).
 		Do(ctx).
 		Into(result)
 	return result, err
@@ -57,14 +47,13 @@ func (c *Ats) Get(ctx context.Context, name string, opts metav1.GetOptions) (*At
 // with Conflict if at.ResourceVersion is not the newest. It sends
 //
 //	PUT /apis/cnat.programming-kubernetes.info/v1alpha1/namespaces/{namespace}/ats/{name}/status
-func (c *Ats) UpdateStatus(ctx context.Context, at *At, opts metav1.UpdateOptions) (*At, error) {
+func (c *Client) UpdateStatus(ctx context.Context, at *At) (*At, error) {
 	result := &At{}
 	err := c.rest.Put().
-		Namespace(c.namespace).
+		Namespace(at.Namespace).
 		Resource("ats").
 		Name(at.Name).
 		SubResource("status").
-		VersionedParams(&opts, metav1.ParameterCodec).
 		Body(at).
 		Do(ctx).
 		Into(result)

@@ -14,7 +14,7 @@ import (
 func TestRequests(t *testing.T) {
 	const (
 		path    = "/apis/cnat.programming-kubernetes.info/v1alpha1/namespaces/ns/ats/one"
-		at      = `{"kind":"At","apiVersion":"cnat.programming-kubernetes.info/v1alpha1","metadata":{"name":"one","resourceVersion":"6"}`
+		at      = `{"kind":"At","apiVersion":"cnat.programming-kubernetes.info/v1alpha1","metadata":{"name":"one","namespace":"ns","resourceVersion":"6"}`
 		updated = at + `,"spec":{"schedule":"","containers":null},"status":{"phase":"RUNNING"}}`
 	)
 	client, err := NewClient(chaptertest.Expect(t,
@@ -23,13 +23,13 @@ func TestRequests(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := &At{ObjectMeta: metav1.ObjectMeta{Name: "one", ResourceVersion: "6"}}
-	got, err := client.Ats("ns").Get(t.Context(), "one", metav1.GetOptions{})
+	want := &At{ObjectMeta: metav1.ObjectMeta{Name: "one", Namespace: "ns", ResourceVersion: "6"}}
+	got, err := client.Get(t.Context(), "ns", "one")
 	if diff := cmp.Diff(want, got); err != nil || diff != "" {
 		t.Fatalf("GET: error %v, answer (-want +got):\n%s", err, diff)
 	}
 	want.Status.Phase = PhaseRunning
-	got, err = client.Ats("ns").UpdateStatus(t.Context(), want, metav1.UpdateOptions{})
+	got, err = client.UpdateStatus(t.Context(), want)
 	if diff := cmp.Diff(want, got); err != nil || diff != "" {
 		t.Errorf("PUT: error %v, answer (-want +got):\n%s", err, diff)
 	}

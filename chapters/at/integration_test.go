@@ -3,7 +3,6 @@
 package main
 
 import (
-	"errors"
 	"os"
 	"strings"
 	"testing"
@@ -27,24 +26,20 @@ func newCluster(t *testing.T) *chaptertest.Cluster {
 	return c
 }
 
-// runs starts the program and waits until the status of example-at has the UID of its Pod, and the Pod
-// runs.
-func runs(c *chaptertest.Cluster, kubeconfig string) (program *chaptertest.Program, pod string) {
-	c.Helper()
-	program = c.Start("--kubeconfig", kubeconfig, "--namespace", c.Namespace)
-	c.Kubectl("wait", "at/example-at", "--for=jsonpath={.status.podUID}", "--timeout=60s")
-	pod = "pod/" + c.Kubectl("get", "at", "example-at", "-o", "jsonpath={.status.podName}")
-	c.Kubectl("wait", pod, "--for=jsonpath={.status.phase}=Running", "--timeout=60s")
-	return program, pod
-}
-
-// TestReadme runs the commands of README.md.
+// TestReadme runs the commands of README.md. On a real API server the program works with the rights in
+// config/rbac.
 func TestReadme(t *testing.T) {
 	t.Parallel()
 	c := newCluster(t)
 	// A kubeconfig with the test's namespace, so that kubectl needs no -n.
 	kubeconfig := c.Here()
-	program, _ := runs(c, kubeconfig)
+	c.Kubectl("apply", "-f", "config/rbac/role.yaml")
+	c.Kubectl("create", "rolebinding", "at", "--clusterrole=byhand-at", "--serviceaccount="+c.Namespace+":default")
+	// Of a kind that is new the API server does not know for up to half a minute who may set
+	// blockOwnerDeletion. The program retries.
+	program := c.Start("--kubeconfig", c.As(c.Kubectl("create", "token", "default")), "--namespace", c.Namespace)
+	c.Kubectl("wait", "at/example-at", "--for=jsonpath={.status.podUID}", "--timeout=60s")
+	c.Kubectl("wait", "pods", "-l", uidLabel, "--for=jsonpath={.status.phase}=Running", "--timeout=60s")
 	c.Kubectl("wait", "at/later", "--for=jsonpath={.status.phase}=PENDING", "--timeout=60s")
 
 	script := c.Readme(kubeconfig)
@@ -84,22 +79,4 @@ func TestInvalid(t *testing.T) {
 	refused("spec.startingDeadlineSeconds", `{"spec":{"startingDeadlineSeconds":-1}}`)
 	// Such a time would break the list of all Ats.
 	refused("status.startTime", `{"status":{"startTime":"2026-02-30T00:00:00Z"}}`, "--subresource=status")
-}
-
-// TestRights: on a real API server the program works with the rights in config/rbac.
-func TestRights(t *testing.T) {
-	t.Parallel()
-	c := newCluster(t)
-	c.Kubectl("apply", "-f", "config/rbac/role.yaml")
-	c.Kubectl("create", "rolebinding", "at", "--clusterrole=byhand-at", "--serviceaccount="+c.Namespace+":default")
-	// Of a kind that is new the API server does not know for up to half a minute who may set
-	// blockOwnerDeletion. The program retries.
-	_, pod := runs(c, c.As(c.Kubectl("create", "token", "default")))
-	c.Kubectl("delete", "at", "example-at", "--cascade=orphan", "--wait=false")
-	c.Eventually(pod+" stays, without our finalizer", func() error {
-		if left := c.Kubectl("get", pod, "-o", "jsonpath={.metadata.finalizers}{.metadata.deletionTimestamp}"); left != "" {
-			return errors.New(left)
-		}
-		return nil
-	})
 }

@@ -30,7 +30,7 @@ func TestPodEnds(t *testing.T) {
 		{"it has failed", running, func(w *world, pod string) {
 			w.set(pod, "Failed", "status", "phase")
 			w.set(pod, "Evicted", "status", "reason")
-		}, false, PhaseFailed, ReasonPodFailed, "Evicted"},
+		}, false, PhaseFailed, ReasonPodFailed, "the Pod has failed Evicted"},
 		{"it is deleted", running, (*world).delete, false, PhaseFailed, ReasonPodDeleted, deleted},
 		{"it has succeeded and is deleted", running, func(w *world, pod string) {
 			w.set(pod, "Succeeded", "status", "phase")
@@ -67,21 +67,6 @@ func TestPodEnds(t *testing.T) {
 			}
 			w.reconcile()
 		})
-	}
-}
-
-// TestImpossiblePodName: another program has written a name into the status that no Pod can
-// have. A request with it fails for ever.
-func TestImpossiblePodName(t *testing.T) {
-	for name, uid := range map[string]string{"../../x": "an-uid", "": ""} {
-		w := claimed(t)
-		w.set("ats/example", name, "status", "podName")
-		w.set("ats/example", uid, "status", "podUID")
-		w.becomes(PhaseFailed, ReasonInvalidPod, putStatus)
-		if left := w.at().Status.PodName; left != "" {
-			t.Errorf("the status still has the name %q, which the CRD refuses", left)
-		}
-		w.reconcile()
 	}
 }
 

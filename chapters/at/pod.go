@@ -68,16 +68,3 @@ func newPod(at *At) *corev1.Pod {
 
 // isTracked reports whether a Pod has podFinalizer.
 func isTracked(pod *corev1.Pod) bool { return slices.Contains(pod.Finalizers, podFinalizer) }
-
-// whyFailed says what a failed Pod says: why it was evicted, or which container has failed.
-func whyFailed(pod *corev1.Pod) string {
-	if pod.Status.Reason != "" || pod.Status.Message != "" {
-		return strings.TrimSpace(pod.Status.Reason + " " + pod.Status.Message)
-	}
-	for _, c := range pod.Status.ContainerStatuses {
-		if ended := c.State.Terminated; ended != nil && ended.ExitCode != 0 {
-			return fmt.Sprintf("container %s has ended with exit code %d", c.Name, ended.ExitCode)
-		}
-	}
-	return "the Pod has failed"
-}

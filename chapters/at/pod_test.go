@@ -51,18 +51,3 @@ func TestNewPod(t *testing.T) {
 		t.Errorf("Pod (-want +got):\n%s", diff)
 	}
 }
-
-func TestWhyFailed(t *testing.T) {
-	ended := func(name string, code int32) corev1.ContainerStatus {
-		return corev1.ContainerStatus{Name: name, State: corev1.ContainerState{Terminated: &corev1.ContainerStateTerminated{ExitCode: code}}}
-	}
-	for want, status := range map[string]corev1.PodStatus{
-		"Evicted the node was low on memory":       {Reason: "Evicted", Message: "the node was low on memory"},
-		"container two has ended with exit code 3": {ContainerStatuses: []corev1.ContainerStatus{ended("one", 0), ended("two", 3)}},
-		"the Pod has failed":                       {},
-	} {
-		if got := whyFailed(&corev1.Pod{Status: status}); got != want {
-			t.Errorf("%q, want %q", got, want)
-		}
-	}
-}

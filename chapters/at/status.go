@@ -30,7 +30,7 @@ func (s AtStatus) seen(pod *corev1.Pod, now time.Time) AtStatus {
 	case pod.Status.Phase == corev1.PodSucceeded:
 		s.Phase, s.CompletionTime = PhaseDone, &metav1.Time{Time: now}
 	case pod.Status.Phase == corev1.PodFailed:
-		return s.failed(ReasonPodFailed, whyFailed(pod), now)
+		return s.failed(ReasonPodFailed, strings.TrimSpace("the Pod has failed "+pod.Status.Reason+" "+pod.Status.Message), now)
 	case pod.DeletionTimestamp != nil:
 		// Do not wait until it has ended: if its node is gone, no kubelet will say so.
 		return s.failed(ReasonPodDeleted, "the Pod was deleted before it had ended", now)
@@ -69,12 +69,6 @@ func isInvalidPod(err error) bool {
 		slices.ContainsFunc(status.Status().Details.Causes, func(cause metav1.StatusCause) bool { return cause.Field != "" })
 }
 
-// isRefusal reports whether the API server understood a request and refused it: a quota, a
-// policy, a webhook, a missing right. A person must act, and no event says when.
-func isRefusal(err error) bool {
-	return apierrors.IsForbidden(err) || apierrors.IsInvalid(err) || apierrors.IsBadRequest(err) || apierrors.IsRequestEntityTooLargeError(err)
-}
-
 // updateStatus writes a status that differs. It carries the resourceVersion of at: if
 // anything was written since, the API server refuses it with Conflict.
 func (r *Reconciler) updateStatus(ctx context.Context, at *At, status AtStatus) error {
@@ -84,7 +78,7 @@ func (r *Reconciler) updateStatus(ctx context.Context, at *At, status AtStatus) 
 	// at is the cache's: never change it, change a copy.
 	desired := at.DeepCopy()
 	desired.Status = status
-	updated, err := whole(r.Client.Ats(at.Namespace).UpdateStatus(ctx, desired, metav1.UpdateOptions{}))
+	updated, err := whole(r.Client.UpdateStatus(ctx, desired))
 	if err != nil {
 		r.Writes.AwaitChange(cache.MetaObjectToName(at), r.AtStore, at, err)
 		return fmt.Errorf("update status of At %s/%s: %w", at.Namespace, at.Name, err)
