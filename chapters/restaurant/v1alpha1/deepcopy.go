@@ -32,28 +32,6 @@ func (s *PizzaSpec) DeepCopyInto(out *PizzaSpec) {
 	out.Toppings = slices.Clone(s.Toppings)
 }
 
-// DeepCopyInto writes a deep copy of l into out, which must not be nil.
-func (l *PizzaList) DeepCopyInto(out *PizzaList) {
-	*out = *l
-	l.ListMeta.DeepCopyInto(&out.ListMeta)
-	if l.Items != nil {
-		out.Items = make([]Pizza, len(l.Items))
-		for i := range l.Items {
-			l.Items[i].DeepCopyInto(&out.Items[i])
-		}
-	}
-}
-
-// DeepCopyObject makes *PizzaList a runtime.Object. It returns an untyped nil for nil.
-func (l *PizzaList) DeepCopyObject() runtime.Object {
-	if l == nil {
-		return nil
-	}
-	out := new(PizzaList)
-	l.DeepCopyInto(out)
-	return out
-}
-
 // DeepCopyInto writes a deep copy of t into out, which must not be nil.
 func (t *Topping) DeepCopyInto(out *Topping) {
 	*out = *t

@@ -15,7 +15,7 @@ var SchemeGroupVersion = schema.GroupVersion{Group: GroupName, Version: "v1alpha
 
 // AddToScheme registers this package's kinds with a scheme.
 func AddToScheme(scheme *runtime.Scheme) error {
-	scheme.AddKnownTypes(SchemeGroupVersion, &Pizza{}, &PizzaList{}, &Topping{}, &ToppingList{})
+	scheme.AddKnownTypes(SchemeGroupVersion, &Pizza{}, &Topping{}, &ToppingList{})
 	metav1.AddToGroupVersion(scheme, SchemeGroupVersion)
 	return nil
 }

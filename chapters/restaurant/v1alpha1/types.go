@@ -19,14 +19,6 @@ type PizzaSpec struct {
 	Toppings []string `json:"toppings,omitzero"`
 }
 
-// PizzaList is the reply to a list request.
-type PizzaList struct {
-	metav1.TypeMeta `json:""`
-	metav1.ListMeta `json:"metadata,omitempty"`
-
-	Items []Pizza `json:"items"`
-}
-
 // Topping is what a pizza may have on it. It belongs to no namespace.
 type Topping struct {
 	metav1.TypeMeta   `json:""`

@@ -15,7 +15,7 @@ var SchemeGroupVersion = schema.GroupVersion{Group: GroupName, Version: "v1beta1
 
 // AddToScheme registers this package's kinds with a scheme.
 func AddToScheme(scheme *runtime.Scheme) error {
-	scheme.AddKnownTypes(SchemeGroupVersion, &Pizza{}, &PizzaList{}, &Topping{}, &ToppingList{})
+	scheme.AddKnownTypes(SchemeGroupVersion, &Pizza{}, &Topping{})
 	metav1.AddToGroupVersion(scheme, SchemeGroupVersion)
 	return nil
 }

@@ -1,6 +1,10 @@
 package v1beta1
 
-import metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+import (
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"example.com/byhand/chapters/restaurant/v1alpha1"
+)
 
 // Pizza is an order of one pizza.
 type Pizza struct {
@@ -31,32 +35,8 @@ type PizzaTopping struct {
 // says so, and the conversion needs it: v1alpha1 has a string for each portion.
 const MaxQuantity = 20
 
-// PizzaList is the reply to a list request.
-type PizzaList struct {
-	metav1.TypeMeta `json:""`
-	metav1.ListMeta `json:"metadata,omitempty"`
-
-	Items []Pizza `json:"items"`
-}
-
-// Topping is what a pizza may have on it. It belongs to no namespace.
-type Topping struct {
-	metav1.TypeMeta   `json:""`
-	metav1.ObjectMeta `json:"metadata,omitempty"`
-
-	Spec ToppingSpec `json:"spec"`
-}
-
-// ToppingSpec says what a topping is.
-type ToppingSpec struct {
-	// Cost is what one portion costs, in cents.
-	Cost int32 `json:"cost"`
-}
-
-// ToppingList is the reply to a list request.
-type ToppingList struct {
-	metav1.TypeMeta `json:""`
-	metav1.ListMeta `json:"metadata,omitempty"`
-
-	Items []Topping `json:"items"`
-}
+// Topping and ToppingSpec are the same in both versions.
+type (
+	Topping     = v1alpha1.Topping
+	ToppingSpec = v1alpha1.ToppingSpec
+)
