@@ -14,7 +14,7 @@ import (
 
 const usage = `dynamic gets objects of any kind that the server has.
 
-  dynamic get WORD [NAME] [-n NAMESPACE | -A] [-w] [-o json]
+  dynamic get WORD [NAME] [-n NAMESPACE | -A] [-w]
       WORD: a plural, singular, short name, kind, plural.group,
       plural.version.group, or a category
   dynamic api-resources
@@ -36,7 +36,6 @@ type options struct {
 
 	namespace            string
 	allNamespaces, watch bool
-	output               string
 	// contextNamespace is that of the kubeconfig, or default.
 	contextNamespace string
 }
@@ -50,7 +49,6 @@ func parse(args []string, stdout io.Writer) (o options, err error) {
 	flags.StringVarP(&o.namespace, "namespace", "n", "", "the `namespace` (default: that of the kubeconfig's context)")
 	flags.BoolVarP(&o.allNamespaces, "all-namespaces", "A", false, "all namespaces")
 	flags.BoolVarP(&o.watch, "watch", "w", false, "list, then go on with what changes")
-	flags.StringVarP(&o.output, "output", "o", "", "`json`: the objects whole")
 	if err := flags.Parse(args); err != nil {
 		return o, fmt.Errorf("%w (--help lists the flags)", err)
 	}
@@ -66,8 +64,6 @@ func (o *options) take(words []string) error {
 	words = append(words, "", "")
 	o.command, o.word, o.name = words[0], words[1], words[2]
 	switch {
-	case o.output != "" && o.output != "json":
-		return fmt.Errorf("-o %s: there is only -o json", o.output)
 	case o.allNamespaces && o.namespace != "":
 		return errors.New("-n and -A: take one of them")
 	case o.allNamespaces && o.name != "":

@@ -3,7 +3,6 @@ package main
 import (
 	"cmp"
 	"context"
-	"encoding/json"
 	"fmt"
 	"io"
 	"slices"
@@ -40,17 +39,17 @@ func (p *program) get(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		return p.show(object, *object)
+		return p.show(*object)
 	}
-	all := &unstructured.UnstructuredList{Object: map[string]any{"apiVersion": "v1", "kind": "List"}}
+	var all []unstructured.Unstructured
 	for _, r := range resources {
 		list, err := p.client.List(ctx, r.GVR, p.namespaceFor(r), metav1.ListOptions{})
 		if err != nil {
 			return err
 		}
-		all.Items = append(all.Items, list.Items...)
+		all = append(all, list.Items...)
 	}
-	return p.show(all, all.Items...)
+	return p.show(all...)
 }
 
 // getAndWatch lists, so that what exists is shown, and watches from the version of that
@@ -94,11 +93,8 @@ func (p *program) getAndWatch(ctx context.Context, r Resource) error {
 	return nil
 }
 
-// show prints objects as rows, or with -o json as the document that they are.
-func (p *program) show(document any, objects ...unstructured.Unstructured) error {
-	if p.output == "json" {
-		return printJSON(p.stdout, document)
-	}
+// show prints objects as rows.
+func (p *program) show(objects ...unstructured.Unstructured) error {
 	rows := [][]string{{"KIND", "NAMESPACE", "NAME", "GENERATION", "CREATED"}}
 	for _, object := range objects {
 		cells, err := row(object)
@@ -112,9 +108,6 @@ func (p *program) show(document any, objects ...unstructured.Unstructured) error
 
 // showEvent prints one event of a watch.
 func (p *program) showEvent(kind watch.EventType, object unstructured.Unstructured) error {
-	if p.output == "json" {
-		return printJSON(p.stdout, map[string]any{"type": kind, "object": object.Object})
-	}
 	cells, err := row(object)
 	if err != nil {
 		return err
@@ -190,10 +183,4 @@ func printRows(out io.Writer, rows ...[]string) error {
 		fmt.Fprintln(table, strings.Join(cells, "\t"))
 	}
 	return table.Flush()
-}
-
-func printJSON(out io.Writer, document any) error {
-	encoder := json.NewEncoder(out)
-	encoder.SetIndent("", "    ")
-	return encoder.Encode(document)
 }

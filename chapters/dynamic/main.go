@@ -8,7 +8,6 @@ import (
 	"log"
 	"os"
 	"os/signal"
-	"sync/atomic"
 	"syscall"
 
 	"github.com/spf13/pflag"
@@ -73,30 +72,5 @@ func (p *program) raw(ctx context.Context) error {
 	}
 	defer answer.Close()
 	_, err = io.Copy(p.stdout, answer)
-	return err
-}
-
-// collide prints each Conflict of two writers, and what they have come to.
-func (p *program) collide(ctx context.Context) error {
-	resources, err := p.find(ctx, "update")
-	if err != nil {
-		return err
-	}
-	resource, namespace := resources[0].GVR, p.namespaceFor(resources[0])
-	before, err := p.client.count(ctx, resource, namespace, p.name)
-	if err != nil {
-		return err
-	}
-	var conflicts atomic.Int32
-	results := log.New(printable{p.stdout}, "", 0)
-	err = p.client.Collide(ctx, resource, namespace, p.name, func(writer int, err error) {
-		conflicts.Add(1)
-		results.Printf("writer %d reads again: %v", writer, err)
-	})
-	if err != nil {
-		return err
-	}
-	after, err := p.client.count(ctx, resource, namespace, p.name)
-	results.Printf("%d updates, %d conflicts: %s went from %d to %d", 2*rounds, conflicts.Load(), counter, before, after)
 	return err
 }
