@@ -6,6 +6,7 @@ import (
 	"log"
 	"os"
 	"testing"
+	"time"
 
 	"k8s.io/client-go/discovery"
 
@@ -36,7 +37,7 @@ func newCluster(t *testing.T) *cluster {
 	if err != nil {
 		t.Fatal(err)
 	}
-	c.requests = &api{rest: client.RESTClient()}
+	c.requests = &api{client.RESTClient(), 2 * time.Second}
 	c.account = c.AccountWith("byhand-versions")
 	if c.etcd, err = etcdOf(c.Kubeconfig); err != nil {
 		t.Fatal(err)
@@ -57,7 +58,7 @@ func (c *cluster) start() *chaptertest.Program {
 	return p
 }
 
-// migrate does not wait for the writes of others, which there are none of.
+// migrate waits until the API server has seen the switch, and not for the writes of others: there are none.
 func (c *cluster) migrate() {
 	c.Helper()
 	if err := c.requests.migrate(c.Context(), log.New(c.Output(), "", 0)); err != nil {

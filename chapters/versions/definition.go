@@ -34,6 +34,8 @@ const (
 type definition struct {
 	Metadata struct {
 		ResourceVersion string `json:"resourceVersion"`
+		// Generation counts the changes of the spec.
+		Generation int64 `json:"generation"`
 	} `json:"metadata"`
 	Spec struct {
 		Conversion conversionSpec `json:"conversion"`

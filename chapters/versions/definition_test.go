@@ -174,55 +174,42 @@ func TestLacks(t *testing.T) {
 	}
 }
 
-// A migration begins when the API server acts by the definition, writes each Pizza, on all
-// pages, and only then says so. One that is gone is none.
+// A migration waits, writes each Pizza, and only then says so. One that is gone is none.
 func TestMigrate(t *testing.T) {
 	const all = "/apis/restaurant.programming-kubernetes.info/v1beta1/"
-	const text = "Pizzas are being migrated to v1beta1, since 7"
 	before := says(t, "v1beta1", "v1alpha1", "v1beta1")
-	pages := []exchange{
+	requests := []exchange{
 		{Request: get, Code: 200, Answer: before},
-		{Request: patch + `{"op":"add","path":"/spec/versions/0/deprecated","value":false},{"op":"add","path":"/spec/versions/0/deprecationWarning","value":null},` +
-			`{"op":"add","path":"/spec/versions/1/deprecated","value":true},{"op":"add","path":"/spec/versions/1/deprecationWarning","value":"` + text + `"}]`, Code: 200, Answer: before},
-		{Request: betaList, Code: 200, Answer: `{}`},
-		{Request: betaList, Code: 200, Answer: `{}`, Warning: "Pizzas are being migrated to v1beta1, since 3"},
-		{Request: betaList, Code: 200, Answer: `{}`, Warning: text},
-		{Request: "GET " + all + "pizzas?continue=&limit=500", Code: 200, Answer: `{"kind":"PizzaList","metadata":{"continue":"next"},"items":[{"metadata":{"namespace":"a","name":"one"}}]}`},
-		{Request: "GET " + all + "pizzas?continue=next&limit=500", Code: 200, Answer: `{"kind":"PizzaList","metadata":{},"items":[{"metadata":{"namespace":"b","name":"two"}}]}`},
+		{Request: get, Code: 200, Answer: before},
+		{Request: "GET " + all + "pizzas", Code: 200, Answer: `{"kind":"PizzaList","items":[{"metadata":{"namespace":"a","name":"one"}},{"metadata":{"namespace":"b","name":"two"}}]}`},
 		{Request: "PATCH " + all + "namespaces/a/pizzas/one {}", Code: 200, Answer: `{"kind":"Pizza"}`},
 		{Request: "PATCH " + all + "namespaces/b/pizzas/two {}", Code: 404, Answer: chaptertest.Status(404, "NotFound")},
-		{Request: patch + `{"op":"add","path":"/spec/versions/0/deprecated","value":false},{"op":"add","path":"/spec/versions/0/deprecationWarning","value":null},` +
-			`{"op":"add","path":"/spec/versions/1/deprecated","value":false},{"op":"add","path":"/spec/versions/1/deprecationWarning","value":null}]`, Code: 200, Answer: before},
 		{Request: "PATCH " + definitionPath + `/status [{"op":"replace","path":"/metadata/resourceVersion","value":"7"},` +
 			`{"op":"replace","path":"/status/storedVersions","value":["v1beta1"]}]`, Code: 200, Answer: says(t, "v1beta1", "v1beta1")},
 	}
 	story := log.New(io.Discard, "", 0)
-	if err := newAPI(t, pages...).migrate(t.Context(), story); err != nil {
+	if err := newAPI(t, requests...).migrate(t.Context(), story); err != nil {
 		t.Error(err)
 	}
 	// What is no list would be one without Pizzas, and what is no Pizza was not written: then the
-	// status would be a lie. Pages that do not go on would never end. An error says which Pizza could
-	// not be written, and that another client has changed the definition.
+	// status would be a lie. An error says which Pizza could not be written, and that another client has
+	// changed the definition.
 	for _, wrong := range []struct {
 		at, code     int
 		answer, want string
 	}{
-		{5, 200, `{"kind":"Status","apiVersion":"v1","status":"Success"}`, "want a PizzaList"},
-		{5, 200, `{"kind":"PizzaList","metadata":{}}`, "no items"},
-		{6, 200, `{"kind":"PizzaList","metadata":{"continue":"further"},"items":[]}`, "there are more"},
-		{6, 200, `{"kind":"PizzaList","metadata":{"continue":"further"},"items":[{"metadata":{"namespace":"a","name":"one"}}]}`, "no order"},
-		{7, 200, `{"kind":"Status","apiVersion":"v1","status":"Success"}`, "want a Pizza"},
-		{7, 500, chaptertest.Status(500, "InternalError"), "a/one"},
-		{10, 409, chaptertest.Status(409, "Conflict"), "migrate again"},
+		{1, 200, strings.Replace(before, `"generation":0`, `"generation":1`, 1), "migrate again"},
+		{2, 200, `{"kind":"Status","apiVersion":"v1","status":"Success"}`, "want a PizzaList"},
+		{3, 200, `{"kind":"Status","apiVersion":"v1","status":"Success"}`, "want a Pizza"},
+		{3, 500, chaptertest.Status(500, "InternalError"), "a/one"},
+		{5, 409, chaptertest.Status(409, "Conflict"), "migrate again"},
 	} {
-		requests := newAPI(t, append(pages[:wrong.at:wrong.at], exchange{Request: pages[wrong.at].Request, Code: wrong.code, Answer: wrong.answer})...)
-		if err := requests.migrate(t.Context(), story); err == nil || !strings.Contains(err.Error(), wrong.want) {
+		api := newAPI(t, append(requests[:wrong.at:wrong.at], exchange{Request: requests[wrong.at].Request, Code: wrong.code, Answer: wrong.answer})...)
+		if err := api.migrate(t.Context(), story); err == nil || !strings.Contains(err.Error(), wrong.want) {
 			t.Errorf("%s: %v, want %q, and the status unchanged", wrong.answer, err, wrong.want)
 		}
 	}
-	// The API server's own controller may have ended what this program began: the warning is still there.
-	requests := newAPI(t, exchange{Request: get, Code: 200, Answer: says(t, "v1beta1", "v1beta1")}, pages[9])
-	if err := requests.migrate(t.Context(), story); err != nil {
+	if err := newAPI(t, exchange{Request: get, Code: 200, Answer: says(t, "v1beta1", "v1beta1")}).migrate(t.Context(), story); err != nil {
 		t.Errorf("nothing to do: %v", err)
 	}
 }

@@ -14,8 +14,8 @@
 //   - v1beta1 is served only while this program converts. One write to the definition
 //     brings the webhook and v1beta1, another one takes both away. What others change of that
 //     is restored after 5 seconds.
-//   - A migration begins when the API server stores the new version, and no write that began
-//     before can end any more. So it takes half a minute.
+//   - A migration begins when the API server has seen the new version, and no write that began
+//     before can end any more. So it waits for 37 seconds.
 //   - The server answers until the API server does not ask any more.
 //   - The webhook is taken away only if every Pizza is stored as v1alpha1, as config/crd
 //     says. Otherwise it stays in the definition, and only the storage version is served.
@@ -25,6 +25,4 @@
 //
 //   - Killed, it leaves a webhook that does not answer: README.md says what to do.
 //   - Of several processes the last one that starts converts. The others wait until it ends.
-//   - With several API servers, a migration sees what one of them stores. Wait some seconds
-//     between the switch and the migration.
 package main

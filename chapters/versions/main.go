@@ -8,8 +8,6 @@ import (
 	"fmt"
 	"io"
 	"log"
-	"net"
-	"net/http"
 	"os"
 	"os/signal"
 	"strings"
@@ -17,7 +15,6 @@ import (
 	"time"
 
 	"k8s.io/client-go/discovery"
-	"k8s.io/client-go/rest"
 
 	"example.com/byhand/chapters/internal/webhook"
 	"example.com/byhand/kit/connect"
@@ -29,14 +26,11 @@ import (
 const farewell = 20 * time.Second
 
 // drain is a little more than the API server gives a write: 34 seconds (requestTimeoutUpperBound
-// in k8s.io/apiserver).
-const drain = 35 * time.Second
+// in k8s.io/apiserver). In the rest it sees the switch.
+const drain = 37 * time.Second
 
 func main() {
-	o := options{}
-	flag.StringVar(&o.kubeconfig, "kubeconfig", "", "kubeconfig `file` (default: $KUBECONFIG, then ~/.kube/config, then the Pod's own account)")
-	flag.StringVar(&o.listen, "listen", "127.0.0.1:0", "where the API server reaches the webhook: `HOST:PORT` on this machine, port 0 is any free one")
-	flag.StringVar(&o.etcd, "etcd", "", "for stored: the `URL` of etcd (default: that of the cluster that make has started)")
+	kubeconfig := flag.String("kubeconfig", "", "kubeconfig `file` (default: $KUBECONFIG, then ~/.kube/config, then the Pod's own account)")
 	flag.Usage = func() {
 		fmt.Fprintln(os.Stderr, usage)
 		flag.PrintDefaults()
@@ -45,7 +39,7 @@ func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	// After the first signal a second one ends the process at once.
 	context.AfterFunc(ctx, stop)
-	if err := run(ctx, o, flag.Args(), os.Stdout); err != nil && !errors.Is(err, context.Canceled) {
+	if err := run(ctx, *kubeconfig, flag.Args(), os.Stdout); err != nil && !errors.Is(err, context.Canceled) {
 		fmt.Fprintln(os.Stderr, "versions:", strings.ReplaceAll(err.Error(), "\n", "; "))
 		os.Exit(1)
 	}
@@ -53,22 +47,18 @@ func main() {
 
 const usage = "usage: versions [FLAGS] [migrate | stored NAMESPACE/NAME]"
 
-type options struct{ kubeconfig, listen, etcd string }
-
-func run(ctx context.Context, o options, args []string, stdout io.Writer) error {
+func run(ctx context.Context, kubeconfig string, args []string, stdout io.Writer) error {
 	command := strings.Join(args, " ")
 	switch {
 	case len(args) == 2 && args[0] == "stored":
-		return printStored(ctx, o, args[1], stdout)
+		return printStored(ctx, kubeconfig, args[1], stdout)
 	case command != "" && command != "migrate":
 		return errors.New(usage + " (see --help)")
 	}
-	config, _, err := connect.Config(connect.Options{Kubeconfig: o.kubeconfig, QPS: -1}) // no limit but the server's own
+	config, _, err := connect.Config(connect.Options{Kubeconfig: kubeconfig, QPS: -1}) // no limit but the server's own
 	if err != nil {
 		return err
 	}
-	// migrate reads its own warnings.
-	config.WarningHandler = rest.NoWarnings{}
 	// The client for discovery takes any path, and this program needs no more.
 	client, err := discovery.NewDiscoveryClientForConfig(config)
 	if err != nil {
@@ -84,12 +74,16 @@ func run(ctx context.Context, o options, args []string, stdout io.Writer) error 
 	if lacks := requests.lacks(ctx); lacks != "" {
 		story.Print(lacks)
 	}
-	return converts(ctx, o.listen, requests, story)
+	return converts(ctx, requests, story)
 }
 
 // converts answers reviews until ctx is done. What it installs in the cluster it takes away.
-func converts(ctx context.Context, address string, requests *api, story *log.Logger) error {
-	certificate, server, err := listenFor(address, &converter{story})
+func converts(ctx context.Context, requests *api, story *log.Logger) error {
+	certificate, err := serve.NewCertificate([]string{"127.0.0.1"}, serve.Lifetime)
+	if err != nil {
+		return err
+	}
+	server, err := webhook.Listen("127.0.0.1:0", false, certificate, webhook.Review(limits, (&converter{story}).review))
 	if err != nil {
 		return err
 	}
@@ -128,23 +122,6 @@ func converts(ctx context.Context, address string, requests *api, story *log.Log
 	return errors.Join(err, <-ended)
 }
 
-// listenFor takes the address of the webhook, without serving it, and makes a certificate
-// for it.
-func listenFor(address string, c *converter) (*serve.Certificate, *serve.Server, error) {
-	host, _, err := net.SplitHostPort(address)
-	if err != nil {
-		return nil, nil, fmt.Errorf("--listen %q: want HOST:PORT: %w", address, err)
-	}
-	certificate, err := serve.NewCertificate([]string{host}, serve.Lifetime)
-	if err != nil {
-		return nil, nil, err
-	}
-	handler := http.NewServeMux()
-	handler.Handle("/convert", webhook.Review(limits, c.review))
-	server, err := webhook.Listen(address, false, certificate, handler)
-	return certificate, server, err
-}
-
 // takeAway returns when the API server does not ask any more.
 func takeAway(ctx context.Context, url string, requests *api, story *log.Logger) error {
 	ctx, cancel := context.WithTimeout(ctx, farewell)
@@ -160,13 +137,12 @@ func takeAway(ctx context.Context, url string, requests *api, story *log.Logger)
 }
 
 // printStored prints what etcd has.
-func printStored(ctx context.Context, o options, key string, stdout io.Writer) (err error) {
-	if o.etcd == "" {
-		if o.etcd, err = etcdOf(cmp.Or(o.kubeconfig, os.Getenv("KUBECONFIG"))); err != nil {
-			return err
-		}
+func printStored(ctx context.Context, kubeconfig, key string, stdout io.Writer) error {
+	etcd, err := etcdOf(cmp.Or(kubeconfig, os.Getenv("KUBECONFIG")))
+	if err != nil {
+		return err
 	}
-	pizza, err := stored(ctx, o.etcd, key)
+	pizza, err := stored(ctx, etcd, key)
 	if err != nil {
 		return err
 	}

@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"log"
@@ -12,14 +11,9 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
-	"k8s.io/apimachinery/pkg/util/net"
-	"k8s.io/apimachinery/pkg/util/wait"
 
 	"example.com/byhand/chapters/restaurant/v1alpha1"
 )
-
-// pageSize is how many Pizzas are read at once.
-const pageSize = "500"
 
 // lacks says what the API server does not have of what README.md shows, and what to do instead.
 // The program itself does not need it.
@@ -41,26 +35,29 @@ func (a *api) migrate(ctx context.Context, story *log.Logger) error {
 	storage := now.storage()
 	if slices.Equal(now.Status.StoredVersions, []string{storage}) {
 		story.Printf("every Pizza is stored as %s already", storage)
-		_, err = a.warn(ctx, now, "") // What an earlier migration has left.
-		return err
+		return nil
 	}
 
-	// Not before the API server writes what the definition says.
-	if now, err = a.seen(ctx, now); err != nil {
-		return fmt.Errorf("wait until the API server stores %s: %w", storage, err)
-	}
-	// A write that began before that is stored in the old version when it ends.
+	// The API server reads definitions from a watch, some milliseconds late. What it has read last decides in
+	// which version it writes a Pizza, and a write that began before is stored in the old version when it ends.
 	story.Printf("waiting for writes that began before the switch: %v", a.drain)
 	select {
 	case <-ctx.Done():
 		return ctx.Err()
 	case <-time.After(a.drain):
 	}
-	all, err := a.list(ctx, storage)
-	if err != nil {
+	before := now.Metadata.Generation
+	if now, err = a.definition(ctx); err != nil {
+		return err
+	}
+	if now.Metadata.Generation != before {
+		return errors.New("the definition has changed before the migration: migrate again")
+	}
+	all := metav1.PartialObjectMetadataList{}
+	if err := send(ctx, a.rest.Get().AbsPath(pizzas(storage)), "PizzaList", &all); err != nil {
 		return fmt.Errorf("list Pizzas: %w", err)
 	}
-	for _, pizza := range all {
+	for _, pizza := range all.Items {
 		if err := a.rewrite(ctx, storage, pizza); err != nil {
 			return fmt.Errorf("write Pizza %s/%s: %w", pizza.Namespace, pizza.Name, err)
 		}
@@ -69,12 +66,10 @@ func (a *api) migrate(ctx context.Context, story *log.Logger) error {
 
 	// What was created meanwhile is stored in the storage version. Unless another client has
 	// changed that: then the resourceVersion is another one, and this is refused.
-	if now, err = a.warn(ctx, now, ""); err == nil {
-		err = a.edit(ctx, "status", []operation{
-			{"replace", "/metadata/resourceVersion", now.Metadata.ResourceVersion},
-			{"replace", "/status/storedVersions", []string{storage}},
-		}, &now)
-	}
+	err = a.edit(ctx, "status", []operation{
+		{"replace", "/metadata/resourceVersion", now.Metadata.ResourceVersion},
+		{"replace", "/status/storedVersions", []string{storage}},
+	}, &now)
 	if apierrors.IsConflict(err) {
 		return fmt.Errorf("the definition has changed during the migration: migrate again (%w)", err)
 	}
@@ -83,70 +78,6 @@ func (a *api) migrate(ctx context.Context, story *log.Logger) error {
 	}
 	story.Printf("status.storedVersions is %q", now.Status.StoredVersions)
 	return nil
-}
-
-// seen returns when the API server acts by the definition as it is now. It reads definitions
-// from a watch, some milliseconds late, and what it has read last decides in which version it
-// writes a Pizza. No answer says which version that is. But the deprecation warning comes from
-// the same object in its memory (crdInfo, in customresource_handler.go), and is in each answer:
-// one that has a new warning has everything that was written before it.
-func (a *api) seen(ctx context.Context, now definition) (definition, error) {
-	storage := now.storage()
-	text := fmt.Sprintf("Pizzas are being migrated to %s, since %s", storage, now.Metadata.ResourceVersion)
-	warned, err := a.warn(ctx, now, text)
-	if err != nil {
-		return now, err
-	}
-	return warned, wait.PollUntilContextTimeout(ctx, period, patience, true, func(ctx context.Context) (bool, error) {
-		answer := a.rest.Get().AbsPath(pizzas(storage)).Param("limit", "1").Do(ctx)
-		return slices.ContainsFunc(answer.Warnings(), func(w net.WarningHeader) bool { return w.Text == text }), nil
-	})
-}
-
-// warn gives the storage version a deprecation warning, which clients get with each answer, and
-// removes any other, or all if text is empty. After an error it stays until this program migrates
-// again. It is refused with Conflict if the definition is not as it was read.
-func (a *api) warn(ctx context.Context, now definition, text string) (changed definition, err error) {
-	operations := []operation{{"replace", "/metadata/resourceVersion", now.Metadata.ResourceVersion}}
-	for i, version := range now.Spec.Versions {
-		deprecated, warning := version.Storage && text != "", any(json.RawMessage("null"))
-		if deprecated {
-			warning = text
-		}
-		path := fmt.Sprintf("/spec/versions/%d/", i)
-		operations = append(operations, operation{"add", path + "deprecated", deprecated}, operation{"add", path + "deprecationWarning", warning})
-	}
-	err = a.edit(ctx, "", operations, &changed)
-	return changed, err
-}
-
-// list reads the names of all Pizzas, page by page, in the order of etcd: pages that do not go on
-// in it would never end. After some minutes the API server does not know any more where the next
-// page begins (410): then migrate again.
-func (a *api) list(ctx context.Context, version string) (all []metav1.PartialObjectMetadata, err error) {
-	for last, token := "", ""; ; {
-		page := metav1.PartialObjectMetadataList{}
-		request := a.rest.Get().AbsPath(pizzas(version)).Param("limit", pageSize).Param("continue", token)
-		if err := send(ctx, request, "PizzaList", &page); err != nil {
-			return nil, err
-		}
-		for _, pizza := range page.Items {
-			key := pizza.Namespace + "/" + pizza.Name
-			if key <= last {
-				return nil, fmt.Errorf("the list has no order: %.320q comes after %.320q", key, last)
-			}
-			last = key
-		}
-		all, token = append(all, page.Items...), page.Continue
-		switch {
-		case page.Items == nil: // Of a custom resource there are at least [].
-			return nil, errors.New("the list has no items, not even none")
-		case token == "":
-			return all, nil
-		case len(page.Items) == 0:
-			return nil, errors.New("a page without a Pizza says that there are more")
-		}
-	}
 }
 
 // rewrite sends a patch that changes nothing. The API server encodes the object in the

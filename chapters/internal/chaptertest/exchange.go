@@ -18,8 +18,6 @@ type Exchange struct {
 	Request string // METHOD path, and the body of a write
 	Code    int
 	Answer  string
-	// Warning is what the answer warns of, "" for nothing.
-	Warning string
 }
 
 // Expect starts an API server that expects these requests, in this order and no others. The
@@ -47,9 +45,6 @@ func Expect(t *testing.T, exchanges ...Exchange) *rest.Config {
 			t.Errorf("request (-want +got):\n%s", diff)
 		}
 		w.Header().Set("Content-Type", "application/json")
-		if next.Warning != "" {
-			w.Header().Set("Warning", fmt.Sprintf("299 - %q", next.Warning))
-		}
 		w.WriteHeader(next.Code)
 		_, _ = io.WriteString(w, next.Answer)
 	}))
