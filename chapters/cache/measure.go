@@ -30,9 +30,6 @@ type result struct {
 	synced            time.Duration
 }
 
-// patience is how long a first list may take.
-const patience = 5 * time.Minute
-
 // measure keeps a cache until its handler has heard the first list, and then as many events as
 // o.events. It prints these.
 func measure(ctx context.Context, config *rest.Config, w way, o options, out io.Writer) (r result, err error) {
@@ -41,9 +38,6 @@ func measure(ctx context.Context, config *rest.Config, w way, o options, out io.
 	count := &counter{}
 	config.Wrap(func(next http.RoundTripper) http.RoundTripper { count.RoundTripper = next; return count })
 	secrets := typedcorev1.NewForConfigOrDie(config).Secrets(o.namespace)
-	ctx, cancel := context.WithCancelCause(ctx)
-	late := time.AfterFunc(patience, func() { cancel(fmt.Errorf("there is no complete answer after %s", patience)) })
-	defer late.Stop()
 	before, began := live(), time.Now()
 	defer func() { r.bytes, r.peak = count.bytes.Load(), peak() }()
 	switch w.name {
@@ -64,6 +58,7 @@ func measure(ctx context.Context, config *rest.Config, w way, o options, out io.
 	}
 
 	// Reflector → store → this handler.
+	ctx, cancel := context.WithCancelCause(ctx)
 	var running sync.WaitGroup
 	defer running.Wait() // What it holds is not the next way's.
 	defer cancel(nil)
@@ -108,7 +103,6 @@ func measure(ctx context.Context, config *rest.Config, w way, o options, out io.
 			}
 		case <-synced:
 			synced, r.synced = nil, time.Since(began)
-			late.Stop()
 			r.heap, r.objects = live()-before, len(informer.GetStore().ListKeys())
 			if more > 0 {
 				fmt.Fprintf(out, "%s: %d objects, now waiting for %d events\n", w.name, r.objects, more)

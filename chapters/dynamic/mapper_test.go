@@ -1,6 +1,8 @@
 package main
 
 import (
+	"io"
+	"log"
 	"strings"
 	"testing"
 
@@ -8,7 +10,11 @@ import (
 )
 
 func TestFind(t *testing.T) {
-	resources, stale, err := Discover(t.Context(), newServer(t).client(t).rest)
+	client, err := NewClient(newServer(t).api.Config(), log.New(io.Discard, "", 0))
+	if err != nil {
+		t.Fatal(err)
+	}
+	resources, stale, err := Discover(t.Context(), client.rest)
 	if err != nil {
 		t.Fatal(err)
 	}

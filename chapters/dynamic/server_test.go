@@ -3,7 +3,6 @@ package main
 import (
 	"encoding/json"
 	"io"
-	"log"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -41,19 +40,6 @@ func newServer(t *testing.T) *server {
 	s.Server = httptest.NewServer(s.api)
 	t.Cleanup(s.Close)
 	return s
-}
-
-// discard is for clients whose steps no test reads.
-var discard = log.New(io.Discard, "", 0)
-
-// client returns a client of the server.
-func (s *server) client(t *testing.T) *Client {
-	t.Helper()
-	client, err := NewClient(s.api.Config(), discard)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return client
 }
 
 // kubeconfig returns a file that leads to the server.

@@ -44,21 +44,16 @@ type conversionRequest struct {
 // compares kind, name, namespace and UID of each. Of the metadata it takes labels and
 // annotations, and nothing else.
 type conversionResponse struct {
-	UID              types.UID        `json:"uid"`
-	ConvertedObjects []object         `json:"convertedObjects"`
-	Result           conversionResult `json:"result"`
+	UID              types.UID `json:"uid"`
+	ConvertedObjects []object  `json:"convertedObjects"`
+	// Result says whether it worked.
+	Result metav1.Status `json:"result"`
 }
 
 // object is a Pizza of either version.
 type object interface {
 	runtime.Object
 	metav1.Object
-}
-
-// conversionResult says whether it worked. It is part of a metav1.Status.
-type conversionResult struct {
-	Status  string `json:"status"`
-	Message string `json:"message,omitempty"`
 }
 
 // limits are for reviews of a few Pizzas: an API server takes at most 3 MiB of one. A review
@@ -81,7 +76,7 @@ func (c *converter) review(_ context.Context, body []byte) (any, error) {
 	if asked.TypeMeta != reviewType || asked.Request == nil {
 		return nil, webhook.Invalid("want a %s of %s with a request", reviewType.Kind, reviewType.APIVersion)
 	}
-	response := &conversionResponse{UID: asked.Request.UID, Result: conversionResult{Status: metav1.StatusSuccess}}
+	response := &conversionResponse{UID: asked.Request.UID, Result: metav1.Status{Status: metav1.StatusSuccess}}
 	for i, given := range asked.Request.Objects {
 		converted, err := convert(given, asked.Request.DesiredAPIVersion)
 		if err != nil {
@@ -89,7 +84,7 @@ func (c *converter) review(_ context.Context, body []byte) (any, error) {
 			message := fmt.Sprintf("object %d: %v", i, err)
 			c.log.Printf("failed     %s", message)
 			response.ConvertedObjects = nil
-			response.Result = conversionResult{Status: metav1.StatusFailure, Message: message}
+			response.Result = metav1.Status{Status: metav1.StatusFailure, Message: message}
 			break
 		}
 		// Quoted and cut: any client that reaches the server can send a name, of 10 MB, too.

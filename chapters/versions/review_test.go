@@ -56,7 +56,7 @@ func TestReview(t *testing.T) {
 	} {
 		t.Run(test.reason, func(t *testing.T) {
 			answer := post(t, test.body)
-			want := `{"apiVersion":"apiextensions.k8s.io/v1","kind":"ConversionReview","response":{"uid":"u1","convertedObjects":` + test.want + `,"result":{"status":"Success"}}}`
+			want := `{"apiVersion":"apiextensions.k8s.io/v1","kind":"ConversionReview","response":{"uid":"u1","convertedObjects":` + test.want + `,"result":{"metadata":{},"status":"Success"}}}`
 			if answer.Code != http.StatusOK {
 				t.Fatalf("%d %s", answer.Code, answer.Body)
 			}

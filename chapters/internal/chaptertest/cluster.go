@@ -171,13 +171,9 @@ func (c *Cluster) Shell(command string) string {
 	return string(output)
 }
 
-func (c *Cluster) command(args []string) *exec.Cmd {
-	// The clean-up of a test runs it, too, so it is not bound to the test's context.
-	return exec.Command("kubectl", append([]string{"--namespace", c.Namespace}, args...)...)
-}
-
 func (c *Cluster) kubectl(stdin string, args ...string) (string, error) {
-	run := c.command(args)
+	// The clean-up of a test runs it, too, so it is not bound to the test's context.
+	run := exec.Command("kubectl", append([]string{"--namespace", c.Namespace}, args...)...)
 	run.Stdin = strings.NewReader(stdin)
 	output, err := run.CombinedOutput()
 	return string(output), err
