@@ -22,8 +22,7 @@ import (
 type Limits struct {
 	// Bytes is how large the body of a review may be.
 	Bytes int64
-	// Time is how long one may take. What the API server says is the limit if it is less:
-	// then it does not wait any longer.
+	// Time is how long one may take. It ends sooner where the API server does not wait any longer.
 	Time time.Duration
 	// AtOnce is how many are decided at the same time, and of how many more than the first
 	// 64 KiB is read, until they are answered. The others wait.
@@ -82,7 +81,17 @@ func (s slots) take(ctx context.Context) (release func(), err error) {
 }
 
 func (s *reviews) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	ctx, cancel := context.WithTimeout(r.Context(), timeout(r, s.limits.Time))
+	header := r.Header.Get("Content-Type")
+	contentType, _, _ := mime.ParseMediaType(header)
+	switch {
+	case r.Method != http.MethodPost:
+		http.Error(w, fmt.Sprintf("the method is %s, want POST", r.Method), http.StatusMethodNotAllowed)
+		return
+	case contentType != "application/json":
+		http.Error(w, fmt.Sprintf("the content type is %q, want application/json", header), http.StatusUnsupportedMediaType)
+		return
+	}
+	ctx, cancel := context.WithTimeout(r.Context(), s.limits.Time)
 	defer cancel()
 	body, release, err := s.read(ctx, w, r)
 	// Not before the answer is sent: one that a client does not read stays in memory.
@@ -104,9 +113,6 @@ func (s *reviews) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 // read returns the body, and what gives back the slot that it takes for a large one.
 func (s *reviews) read(ctx context.Context, w http.ResponseWriter, r *http.Request) (text []byte, release func(), err error) {
 	release = func() {}
-	if err := acceptable(r); err != nil {
-		return nil, release, err
-	}
 	whole, body := http.MaxBytesReader(w, r.Body, s.limits.Bytes), &bytes.Buffer{}
 	_, err = body.ReadFrom(io.LimitReader(whole, small))
 	if err == nil && body.Len() == small {
@@ -115,10 +121,7 @@ func (s *reviews) read(ctx context.Context, w http.ResponseWriter, r *http.Reque
 		}
 		_, err = body.ReadFrom(whole)
 	}
-	if err != nil {
-		return nil, release, s.unread(err)
-	}
-	return body.Bytes(), release, nil
+	return body.Bytes(), release, err
 }
 
 func (s *reviews) review(ctx context.Context, body []byte) (answer []byte, err error) {
@@ -141,56 +144,18 @@ func (s *reviews) review(ctx context.Context, body []byte) (answer []byte, err e
 	return json.Marshal(result)
 }
 
-// unread is why a body could not be read.
-func (s *reviews) unread(err error) error {
-	if tooLarge := (*http.MaxBytesError)(nil); errors.As(err, &tooLarge) {
-		return failed(http.StatusRequestEntityTooLarge, "the review has more than %d bytes", s.limits.Bytes)
-	}
-	return Invalid("read the review: %w", err)
-}
-
-// acceptable returns an error unless it looks like a review.
-func acceptable(r *http.Request) error {
-	if r.Method != http.MethodPost {
-		return failed(http.StatusMethodNotAllowed, "the method is %s, want POST", r.Method)
-	}
-	header := r.Header.Get("Content-Type")
-	if contentType, _, err := mime.ParseMediaType(header); err != nil || contentType != "application/json" {
-		return failed(http.StatusUnsupportedMediaType, "the content type is %q, want application/json", header)
-	}
-	return nil
-}
-
-// timeout is how long the API server waits, which it says in the query, or less.
-func timeout(r *http.Request, limit time.Duration) time.Duration {
-	if asked, err := time.ParseDuration(r.URL.Query().Get("timeout")); err == nil && asked > 0 {
-		return min(asked, limit)
-	}
-	return limit
-}
-
-// failure is an error with the status that it is answered with.
-type failure struct {
-	error
-	code int
-}
-
-func (f failure) Unwrap() error { return f.error }
-
-func failed(code int, format string, args ...any) error {
-	return failure{fmt.Errorf(format, args...), code}
-}
+type invalid struct{ error }
 
 // Invalid is an error about the review itself.
-func Invalid(format string, args ...any) error {
-	return failed(http.StatusBadRequest, format, args...)
-}
+func Invalid(format string, args ...any) error { return invalid{fmt.Errorf(format, args...)} }
 
 func code(err error) int {
-	var failure failure
+	var tooLarge *http.MaxBytesError
 	switch {
-	case errors.As(err, &failure):
-		return failure.code
+	case errors.As(err, &tooLarge):
+		return http.StatusRequestEntityTooLarge
+	case errors.As(err, &invalid{}):
+		return http.StatusBadRequest
 	case errors.Is(err, context.DeadlineExceeded):
 		return http.StatusGatewayTimeout
 	default:
