@@ -12,7 +12,6 @@ import (
 	"regexp"
 	"slices"
 	"strings"
-	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -22,13 +21,12 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/client-go/rest"
 
 	"example.com/byhand/api/samplecontroller.k8s.io/v1alpha1"
-	"example.com/byhand/internal/testkit/quiet"
 	"example.com/byhand/kit/check"
 	"example.com/byhand/kit/crd"
 	"example.com/byhand/kit/deepcopy"
-	"example.com/byhand/kit/testkit"
 )
 
 var parts = check.Kind{Scheme: scheme, Plural: resource, CRD: "config/crd/teams.twokinds.examples-gzh.com.yaml", Sample: "config/samples/team.yaml"}
@@ -53,34 +51,20 @@ const (
 
 // world is an API server in memory and the program, in a bubble: time passes when all wait.
 type world struct {
-	*testing.T
-	*testkit.APIServer
-	seen int // of the requests
+	*check.Program
+	seen int // of the writes
 }
 
 // start runs a test beside the program, whose stores are in sync.
 func start(t *testing.T, test func(w *world)) {
 	t.Helper()
-	synctest.Test(t, func(t *testing.T) {
-		w := &world{T: t, APIServer: testkit.NewAPIServer(parts.Resource(t))}
-		ctx, cancel := context.WithCancel(quiet.Context(t))
-		var running sync.WaitGroup
-		running.Go(func() {
-			if err := run(ctx, w.Config(), ""); err != nil {
-				t.Error(err)
-			}
-		})
-		defer func() { cancel(); running.Wait() }()
-		time.Sleep(time.Minute)
-		test(w)
-	})
+	program := func(ctx context.Context, config *rest.Config) error { return run(ctx, config, "") }
+	parts.Run(t, program, func(p *check.Program) { test(&world{Program: p}) })
 }
 
 // soon is much less than any resync or back-off of the program: what has happened then, an event
 // has caused.
 func (w *world) soon() { time.Sleep(time.Millisecond); synctest.Wait() }
-
-func (w *world) addTeam() { w.Add(teamPath, parts.Object(w.T)) }
 
 // addSecret stores a Secret, as kubectl apply does: with its content in an annotation as well.
 func (w *world) addSecret(kind, token string) {
@@ -124,16 +108,12 @@ func (w *world) is(want string) {
 }
 
 // writes are what the program has sent since the last call.
-func (w *world) writes() (sent []string) {
+func (w *world) writes() []string {
 	w.soon()
-	log := w.APIServer.Log()
-	for _, r := range log[w.seen:] {
-		if r.Method != http.MethodGet {
-			sent = append(sent, r.Method+" "+r.Target.String())
-		}
-	}
-	w.seen = len(log)
-	return sent
+	all := w.Writes()
+	since := all[w.seen:]
+	w.seen = len(all)
+	return since
 }
 
 func (w *world) sends(want ...string) {
@@ -149,7 +129,7 @@ const missing = "0 SecretMissing: there is no Secret byhand-token of the type " 
 // that a poll would need.
 func TestSecret(t *testing.T) {
 	start(t, func(w *world) {
-		w.addTeam()
+		w.Create()
 		w.is(missing)
 		w.sends("PUT teams/example-team/status")
 		w.addSecret("Opaque", password)
@@ -190,7 +170,7 @@ func TestNothingLeaks(t *testing.T) {
 // is a resync.
 func TestRollUp(t *testing.T) {
 	start(t, func(w *world) {
-		w.addTeam()
+		w.Create()
 		w.addSecret(secretType, password)
 		w.soon()
 		w.report("ben", metav1.ConditionTrue)
@@ -230,7 +210,7 @@ func TestRollUp(t *testing.T) {
 // and is nobody's.
 func TestAnyOrder(t *testing.T) {
 	acts := map[string]func(w *world){
-		"team":   (*world).addTeam,
+		"team":   func(w *world) { w.Create() },
 		"secret": func(w *world) { w.addSecret(secretType, password) },
 		"foo":    func(w *world) { w.addFoo("ben") },
 	}
@@ -258,7 +238,7 @@ func TestStranger(t *testing.T) {
 	start(t, func(w *world) {
 		w.addSecret(secretType, password)
 		w.addFoo("ben")
-		w.addTeam()
+		w.Create()
 		w.soon()
 		w.report("anna", metav1.ConditionTrue)
 		w.is("1 WaitingForFoos: not ready: [example-team-ben (not of this Team)]")
@@ -280,7 +260,7 @@ func TestRefused(t *testing.T) {
 			return nil
 		})
 		w.addSecret(secretType, password)
-		w.addTeam()
+		w.Create()
 		w.soon()
 		for _, change := range w.History() {
 			text, _ := json.Marshal(change)
@@ -315,7 +295,7 @@ func TestAnotherAnswers(t *testing.T) {
 					return done
 				})
 				w.addSecret(secretType, password)
-				w.addTeam()
+				w.Create()
 				time.Sleep(time.Hour)
 				w.Intercept(nil)
 				time.Sleep(time.Hour)
