@@ -47,11 +47,7 @@ func (r *Reconciler) Reconcile(ctx context.Context, key cache.ObjectName) (reque
 	case at.Status.Phase == PhaseRunning && at.Status.PodUID != "":
 		return r.followPod(ctx, at)
 	case at.Status.Phase == PhaseRunning:
-		err := r.startPod(ctx, at)
-		if errors.Is(err, errCacheBehind) {
-			return controller.CacheRetry, nil
-		}
-		return 0, err
+		return r.startPod(ctx, at)
 	default:
 		return r.awaitSchedule(ctx, at)
 	}
@@ -92,21 +88,17 @@ func isMissed(at *At, now time.Time) bool {
 
 const missedMessage = "startingDeadlineSeconds were over before the Pod could be created"
 
-var (
-	errMissed = errors.New(missedMessage)
-	// errCacheBehind says that the cache is older than what the API server has.
-	errCacheBehind = errors.New("the cache is behind the API server")
-)
+var errMissed = errors.New(missedMessage)
 
 // startPod creates the Pod, unless there is one, and notes its UID.
-func (r *Reconciler) startPod(ctx context.Context, at *At) error {
+func (r *Reconciler) startPod(ctx context.Context, at *At) (requeueAfter time.Duration, err error) {
 	now := r.Now()
 	if pod, ok := get[*corev1.Pod](r.PodStore, podKey(at)); ok && metav1.IsControlledBy(pod, at) {
-		return r.updateStatus(ctx, at, at.Status.seen(pod, now))
+		return 0, r.updateStatus(ctx, at, at.Status.seen(pod, now))
 	}
 	// Another process may have noted a Pod that is gone by now. Then the cache shows neither.
-	if err := r.verifyCache(ctx, at); err != nil {
-		return err
+	if behind, err := r.isBehind(ctx, at); behind || err != nil {
+		return controller.CacheRetry, err
 	}
 	pod, err := r.createPod(ctx, at, now)
 	status := at.Status
@@ -119,15 +111,15 @@ func (r *Reconciler) startPod(ctx context.Context, at *At) error {
 	case errors.Is(err, errMissed):
 		status = status.failed(ReasonMissed, missedMessage, now)
 	case apierrors.HasStatusCause(err, corev1.NamespaceTerminatingCause):
-		return nil // The At is about to go, too.
+		return 0, nil // The At is about to go, too.
 	case isInvalidPod(err):
 		status = status.failed(ReasonInvalidPod, err.Error(), now)
 	case controller.IsRefusal(err):
-		return errors.Join(err, r.updateStatus(ctx, at, status.refused(err)))
+		return 0, errors.Join(err, r.updateStatus(ctx, at, status.refused(err)))
 	default:
-		return fmt.Errorf("create Pod %s: %w", podKey(at), err)
+		return 0, fmt.Errorf("create Pod %s: %w", podKey(at), err)
 	}
-	return r.updateStatus(ctx, at, status)
+	return 0, r.updateStatus(ctx, at, status)
 }
 
 // createPod creates the Pod and returns it, or the one that has its name.
@@ -154,18 +146,18 @@ func podKey(at *At) cache.ObjectName {
 	return cache.NewObjectName(at.Namespace, at.Status.PodName)
 }
 
-// verifyCache asks the API server whether the cache has its newest version of an At.
-func (r *Reconciler) verifyCache(ctx context.Context, at *At) error {
+// isBehind asks the API server whether the cache has an older version of an At.
+func (r *Reconciler) isBehind(ctx context.Context, at *At) (bool, error) {
 	live, err := whole(r.Client.Get(ctx, at.Namespace, at.Name))
 	if err != nil {
-		return fmt.Errorf("get At %s/%s: %w", at.Namespace, at.Name, err)
+		return false, fmt.Errorf("get At %s/%s: %w", at.Namespace, at.Name, err)
 	}
-	if live.ResourceVersion != at.ResourceVersion {
-		// Not a write of ours, but the cache must show it, too.
-		r.Writes.Await(cache.MetaObjectToName(at), r.AtStore, live)
-		return errCacheBehind
+	if live.ResourceVersion == at.ResourceVersion {
+		return false, nil
 	}
-	return nil
+	// Not a write of ours, but the cache must show it, too.
+	r.Writes.Await(cache.MetaObjectToName(at), r.AtStore, live)
+	return true, nil
 }
 
 // followPod notes what came of the Pod. It never creates another one.
