@@ -51,20 +51,23 @@ func (m *Metrics) Workers(kind string, workers int) {
 // Reconcile counts what next does for a kind, with so many workers.
 func (m *Metrics) Reconcile(kind string, workers int, next controller.Reconcile) controller.Reconcile {
 	m.Workers(kind, workers)
-	r, name := m.reconciles, strings.ToLower(kind)
 	return func(ctx context.Context, key cache.ObjectName) (requeueAfter time.Duration, err error) {
-		r.active.WithLabelValues(name).Inc()
-		began, panicked := time.Now(), true
+		m.Step(&trace.Step{Part: trace.PartReconcile, Kind: kind, What: trace.Started})
+		began, end := time.Now(), &trace.Step{Part: trace.PartReconcile, Kind: kind, What: trace.Failed, Panicked: true}
 		// A panic is not recovered: that is for the controller to do.
-		defer func() { r.ended(name, time.Since(began), requeueAfter, panicked, panicked || err != nil) }()
+		defer func() {
+			end.Took = time.Since(began)
+			m.Step(end)
+		}()
 		requeueAfter, err = next(ctx, key)
-		panicked = false
+		if end.Requeue, end.Panicked = requeueAfter, false; err == nil {
+			end.What = trace.Ended
+		}
 		return requeueAfter, err
 	}
 }
 
-// Step counts the steps of reconciles, as Reconcile does. Its controller is the kind in small
-// letters.
+// Step counts the steps of reconciles. Its controller is the kind in small letters.
 func (m *Metrics) Step(step *trace.Step) {
 	if step.Part != trace.PartReconcile {
 		return
@@ -74,21 +77,17 @@ func (m *Metrics) Step(step *trace.Step) {
 		r.active.WithLabelValues(name).Inc()
 		return
 	}
-	r.ended(name, step.Took, step.Requeue, step.Panicked, step.What != trace.Ended)
-}
-
-func (r *reconcileMetrics) ended(name string, took, requeueAfter time.Duration, panicked, failed bool) {
 	r.active.WithLabelValues(name).Dec()
-	if panicked {
+	if step.Panicked {
 		r.panics.WithLabelValues(name).Inc()
 	}
-	r.duration.WithLabelValues(name).Observe(took.Seconds())
+	r.duration.WithLabelValues(name).Observe(step.Took.Seconds())
 	result := "success"
 	switch {
-	case failed:
+	case step.What != trace.Ended:
 		result = "error"
 		r.errors.WithLabelValues(name).Inc()
-	case requeueAfter > 0:
+	case step.Requeue > 0:
 		result = "requeue_after"
 	}
 	r.total.WithLabelValues(name, result).Inc()

@@ -12,54 +12,16 @@ import (
 	"example.com/byhand/kit/metrics"
 )
 
-// A worker is active from the first step of a reconcile to the last, which is counted as
-// what it is. The observer's TestCount has the steps that there are; other steps are none.
+// A worker is active from the begin of a reconcile to its end, which is counted as what it is. The
+// observer's TestCount has the steps that there are; other steps are none.
 func TestReconcile(t *testing.T) {
-	m := metrics.New()
-	m.Workers("Widget", 3)
-	step := func(step trace.Step) {
-		step.Part, step.Kind = trace.PartReconcile, "Widget"
-		m.Step(&step)
-	}
-	m.Step(&trace.Step{Part: trace.PartWorker, Kind: "Widget", What: trace.Done})
-	for _, test := range []struct {
-		times int
-		last  trace.Step
-	}{
-		{4, trace.Step{What: trace.Ended, Took: time.Second}},
-		{3, trace.Step{What: trace.Ended, Requeue: time.Second}},
-		{2, trace.Step{What: trace.Failed}},
-		{1, trace.Step{What: trace.Failed, Panicked: true}},
-	} {
-		for range test.times {
-			step(trace.Step{What: trace.Started})
-		}
-		expect(t, m, map[string]float64{`controller_runtime_active_workers{controller="widget"}`: float64(test.times)})
-		for range test.times {
-			step(test.last)
-		}
-	}
-	expect(t, m, map[string]float64{
-		`controller_runtime_reconcile_total{controller="widget",result="success"}`:       4,
-		`controller_runtime_reconcile_total{controller="widget",result="requeue_after"}`: 3,
-		`controller_runtime_reconcile_total{controller="widget",result="requeue"}`:       0,
-		`controller_runtime_reconcile_total{controller="widget",result="error"}`:         3,
-		`controller_runtime_reconcile_errors_total{controller="widget"}`:                 3,
-		`controller_runtime_reconcile_panics_total{controller="widget"}`:                 1,
-		`controller_runtime_reconcile_time_seconds_count{controller="widget"}`:           10,
-		`controller_runtime_reconcile_time_seconds_sum{controller="widget"}`:             4,
-		`controller_runtime_max_concurrent_reconciles{controller="widget"}`:              4,
-		`controller_runtime_active_workers{controller="widget"}`:                         0,
-	})
-}
-
-// Where no observer tells the steps, Reconcile counts the same.
-func TestReconcileWithoutSteps(t *testing.T) {
 	m := metrics.New()
 	active := func(want float64) {
 		t.Helper()
 		expect(t, m, map[string]float64{`controller_runtime_active_workers{controller="widget"}`: want})
 	}
+	m.Step(&trace.Step{Part: trace.PartWorker, Kind: "Widget", What: trace.Done})
+	m.Step(&trace.Step{Part: trace.PartReconcile, Kind: "Other", What: trace.Ended, Took: time.Minute})
 	reconcile := m.Reconcile("Widget", 3, func(_ context.Context, key cache.ObjectName) (time.Duration, error) {
 		active(1)
 		switch key.Name {
@@ -86,10 +48,12 @@ func TestReconcileWithoutSteps(t *testing.T) {
 	expect(t, m, map[string]float64{
 		`controller_runtime_reconcile_total{controller="widget",result="success"}`:       1,
 		`controller_runtime_reconcile_total{controller="widget",result="requeue_after"}`: 1,
+		`controller_runtime_reconcile_total{controller="widget",result="requeue"}`:       0,
 		`controller_runtime_reconcile_total{controller="widget",result="error"}`:         2,
 		`controller_runtime_reconcile_errors_total{controller="widget"}`:                 2,
 		`controller_runtime_reconcile_panics_total{controller="widget"}`:                 1,
 		`controller_runtime_reconcile_time_seconds_count{controller="widget"}`:           4,
+		`controller_runtime_reconcile_time_seconds_sum{controller="other"}`:              60,
 		`controller_runtime_max_concurrent_reconciles{controller="widget"}`:              4,
 	})
 }
