@@ -19,14 +19,6 @@ type Request struct {
 	Verb, Resource, Subresource, Code string
 }
 
-func (r Request) String() string {
-	text := r.Verb + " " + r.Resource
-	if r.Subresource != "" {
-		text += "/" + r.Subresource
-	}
-	return text + " " + r.Code
-}
-
 // Object reports whether it concerns a Foo or a Deployment.
 func (r Request) Object() bool { return r.Resource == "foos" || r.Resource == "deployments" }
 
@@ -103,11 +95,6 @@ func (c Counts) Sum() (sum int) {
 // Writes returns the writes of Foos and Deployments.
 func (c Counts) Writes() Counts {
 	return c.Only(func(r Request) bool { return r.Object() && !r.Read() })
-}
-
-// Reads returns the reads of Foos and Deployments. A watch counts when it ends.
-func (c Counts) Reads() Counts {
-	return c.Only(func(r Request) bool { return r.Object() && r.Read() })
 }
 
 // Conflicts returns the writes of Foos and Deployments that were refused with 409.

@@ -37,6 +37,6 @@
 //     sets deadlines of its own, with http.ResponseController.
 //   - What a client does wrong is logged with package log.
 //   - Health answers only GET and HEAD.
-//   - net/http/pprof puts its handlers into http.DefaultServeMux, too. Nothing
-//     here serves that.
+//   - net/http/pprof puts its handlers into http.DefaultServeMux. What is below /debug/pprof/
+//     there is served if it is asked for, and nothing else of it.
 package serve

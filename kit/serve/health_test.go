@@ -5,7 +5,6 @@ import (
 	"net"
 	"net/http"
 	"net/http/httptest"
-	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -80,24 +79,6 @@ func TestHealthHost(t *testing.T) {
 			if handler.ServeHTTP(answer, request); answer.Code != test.code {
 				t.Errorf("at %s, Host %s, %s: %d, want %d", test.bound, test.host, path, answer.Code, test.code)
 			}
-		}
-	}
-}
-
-// Each kind of profile is there when it is asked for.
-func TestPprof(t *testing.T) {
-	handler := serve.Handler(serve.Options{Pprof: true})
-	for path, want := range map[string]string{
-		"/debug/pprof/":                  "goroutine",
-		"/debug/pprof/cmdline":           "serve.test",
-		"/debug/pprof/goroutine?debug=1": "goroutine profile:",
-		"/debug/pprof/heap?debug=1":      "heap profile:",
-		"/debug/pprof/symbol":            "num_symbols",
-		"/debug/pprof/trace?seconds=0.1": "go 1.",
-	} {
-		code, body := ask(handler, "GET", path)
-		if code != 200 || !strings.Contains(body, want) {
-			t.Errorf("%s: code %d and %.80q, want 200 and %q", path, code, body, want)
 		}
 	}
 }
