@@ -5,14 +5,13 @@
 // main.go is the wiring that kubebuilder scaffolds, foo_controller.go is what its
 // user fills in. Without flags it runs with the defaults of controller-runtime; each
 // flag below is an option that controller-runtime has. Left out of the scaffold are
-// the webhook server and the certificates of the metrics server, which a comparison
-// of controllers does not need.
+// the webhook server, the metrics server and leader election, which a comparison of
+// controllers does not need.
 package main
 
 import (
 	"flag"
 	"os"
-	"time"
 
 	"k8s.io/apimachinery/pkg/runtime"
 	utilruntime "k8s.io/apimachinery/pkg/util/runtime"
@@ -44,26 +43,15 @@ func init() {
 
 func main() {
 	var (
-		metricsAddr, probeAddr string
-		electionNamespace      string
-		electionID             string
-		elect, release, warmup bool
-		strip, readYourWrites  bool
-		record                 bool
-		workers                int
-		resync                 time.Duration
-		logging                = zap.Options{Development: true}
+		probeAddr             string
+		strip, readYourWrites bool
+		record                bool
+		workers               int
+		logging               = zap.Options{Development: true}
 	)
 	// controller-runtime itself registers --kubeconfig.
-	flag.StringVar(&metricsAddr, "metrics-bind-address", "0", "`host:port` of the metrics; 0: none")
 	flag.StringVar(&probeAddr, "health-probe-bind-address", "127.0.0.1:8081", "`host:port` of /healthz and /readyz; 0: none")
-	flag.BoolVar(&elect, "leader-elect", false, "work only while holding a Lease")
-	flag.StringVar(&electionNamespace, "leader-elect-namespace", "", "namespace of the Lease (default: the Pod's own)")
-	flag.StringVar(&electionID, "leader-elect-id", "framework.byhand.example.com", "name of the Lease")
-	flag.BoolVar(&release, "leader-elect-release-on-cancel", false, "release the Lease at the end")
-	flag.BoolVar(&warmup, "warmup", false, "fill the cache while another process leads")
 	flag.IntVar(&workers, "workers", 1, "MaxConcurrentReconciles")
-	flag.DurationVar(&resync, "resync", 0, "SyncPeriod; 0: controller-runtime's default, which is 10 hours")
 	flag.BoolVar(&strip, "strip", false, "keep no managedFields in the cache")
 	flag.BoolVar(&readYourWrites, "read-your-writes", false, "EnableReadYourWritesConsistency: a read waits until the cache shows what was written")
 	flag.BoolVar(&record, "events", true, "send Events")
@@ -73,18 +61,11 @@ func main() {
 	ctrl.SetLogger(zap.New(zap.UseFlagOptions(&logging)))
 
 	options := ctrl.Options{
-		Scheme:                        scheme,
-		Metrics:                       metricsserver.Options{BindAddress: metricsAddr},
-		HealthProbeBindAddress:        probeAddr,
-		LeaderElection:                elect,
-		LeaderElectionNamespace:       electionNamespace,
-		LeaderElectionID:              electionID,
-		LeaderElectionReleaseOnCancel: release,
-		Controller:                    config.Controller{MaxConcurrentReconciles: workers, EnableWarmup: &warmup},
-		Client:                        client.Options{Cache: &client.CacheOptions{EnableReadYourWritesConsistency: &readYourWrites}},
-	}
-	if resync != 0 {
-		options.Cache.SyncPeriod = &resync
+		Scheme:                 scheme,
+		Metrics:                metricsserver.Options{BindAddress: "0"},
+		HealthProbeBindAddress: probeAddr,
+		Controller:             config.Controller{MaxConcurrentReconciles: workers},
+		Client:                 client.Options{Cache: &client.CacheOptions{EnableReadYourWritesConsistency: &readYourWrites}},
 	}
 	if strip {
 		options.Cache.DefaultTransform = cache.TransformStripManagedFields()
