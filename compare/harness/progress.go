@@ -18,12 +18,15 @@ import (
 // progress follows the Foos and Deployments of a server, whichever program writes them. Its
 // informers watch metadata alone, as protobuf, because the harness competes for the same
 // CPUs: a new resourceVersion at the same generation says that a status
-// was written, a new UID that the object was made again.
+// was written. A Foo and its Deployment have one name.
 type progress struct {
-	mu    sync.Mutex
-	marks map[*mark]bool
-	end   func()
+	mu           sync.Mutex
+	made, status times
+	end          func()
 }
+
+// times are when something has first happened to the objects of these names.
+type times map[string]time.Time
 
 // follow returns when both resources are listed. The caller calls end.
 func (s *server) follow(ctx context.Context) (*progress, error) {
@@ -33,13 +36,17 @@ func (s *server) follow(ctx context.Context) (*progress, error) {
 	}
 	informers := metadatainformer.NewFilteredSharedInformerFactory(client, 0, namespace, nil)
 	following, stop := context.WithCancel(ctx)
-	p := &progress{marks: map[*mark]bool{}, end: func() { stop(); informers.Shutdown() }}
+	p := &progress{made: times{}, status: times{}, end: func() { stop(); informers.Shutdown() }}
 	var synced []cache.InformerSynced
-	for _, resource := range []schema.GroupVersionResource{foos, deployments} {
-		handler, err := informers.ForResource(resource).Informer().AddEventHandler(cache.ResourceEventHandlerFuncs{
-			AddFunc:    func(now any) { p.event(resource, &metav1.PartialObjectMetadata{}, now, time.Now()) },
-			UpdateFunc: func(before, now any) { p.event(resource, before, now, time.Now()) },
-		})
+	for resource, handler := range map[schema.GroupVersionResource]cache.ResourceEventHandlerFuncs{
+		deployments: {AddFunc: func(now any) { p.note(p.made, now) }},
+		foos: {UpdateFunc: func(before, now any) {
+			if isStatusWritten(before.(metav1.Object), now.(metav1.Object)) {
+				p.note(p.status, now)
+			}
+		}},
+	} {
+		handler, err := informers.ForResource(resource).Informer().AddEventHandler(handler)
 		if err != nil {
 			stop()
 			return nil, err
@@ -54,71 +61,39 @@ func (s *server) follow(ctx context.Context) (*progress, error) {
 	return p, nil
 }
 
-func (p *progress) event(resource schema.GroupVersionResource, before, now any, at time.Time) {
+// isStatusWritten says that something else than its spec has changed.
+func isStatusWritten(before, now metav1.Object) bool {
+	return before.GetGeneration() == now.GetGeneration() && before.GetResourceVersion() != now.GetResourceVersion()
+}
+
+func (p *progress) note(happened times, object any) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	was, is := before.(metav1.Object), now.(metav1.Object)
-	for m := range p.marks {
-		if m.resource == resource && m.waiting[is.GetName()] && m.met(was, is) {
-			m.reached(is.GetName(), at)
+	if name := object.(metav1.Object).GetName(); happened[name].IsZero() {
+		happened[name] = time.Now()
+	}
+}
+
+// missing returns for how many of these names something has not happened, and when it last did.
+func (p *progress) missing(names []string, happened ...times) (missing int, last time.Time) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for _, one := range happened {
+		for _, name := range names {
+			if at, ok := one[name]; !ok {
+				missing++
+			} else if at.After(last) {
+				last = at
+			}
 		}
 	}
+	return missing, last
 }
 
-// What can happen to an object. Before it was made, it has no UID.
-type happening func(before, now metav1.Object) bool
-
-// made: it was not there, or it was another one.
-func made(before, now metav1.Object) bool { return before.GetUID() != now.GetUID() }
-
-// statusWritten: something else than its spec has changed.
-func statusWritten(before, now metav1.Object) bool {
-	return before.GetUID() == now.GetUID() && before.GetGeneration() == now.GetGeneration() && before.GetResourceVersion() != now.GetResourceVersion()
-}
-
-// A mark waits for something to happen to each of some objects.
-type mark struct {
-	mu       *sync.Mutex // that of its progress
-	resource schema.GroupVersionResource
-	met      happening
-	waiting  map[string]bool
-	begin    time.Time
-	last     time.Time
-	done     chan struct{}
-}
-
-// expect returns a mark for the objects with these names. What happened before the
-// call does not count.
-func (p *progress) expect(resource schema.GroupVersionResource, met happening, names ...string) *mark {
-	m := &mark{mu: &p.mu, resource: resource, met: met, waiting: map[string]bool{}, begin: time.Now(), done: make(chan struct{})}
-	for _, name := range names {
-		m.waiting[name] = true
-	}
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	p.marks[m] = true
-	return m
-}
-
-func (m *mark) reached(name string, at time.Time) {
-	delete(m.waiting, name)
-	m.last = at
-	if len(m.waiting) == 0 {
-		close(m.done)
-	}
-}
-
-// missing returns how many objects the mark still waits for.
-func (m *mark) missing() int {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	return len(m.waiting)
-}
-
-// await waits until all marks are reached and returns the moment of the last one.
-// It gives up when ctx ends, or some seconds after stopped is closed, with ErrEnded: what was
-// written last may still be on its way.
-func (p *progress) await(ctx context.Context, stopped <-chan struct{}, marks ...*mark) (last time.Time, err error) {
+// await waits until all of this has happened to each of these names, and returns the moment of the
+// last one. It gives up when ctx ends, or some seconds after stopped is closed, with ErrEnded: what
+// was written last may still be on its way.
+func (p *progress) await(ctx context.Context, stopped <-chan struct{}, names []string, happened ...times) (time.Time, error) {
 	ctx, giveUp := context.WithCancelCause(ctx)
 	defer giveUp(nil)
 	go func() {
@@ -128,20 +103,15 @@ func (p *progress) await(ctx context.Context, stopped <-chan struct{}, marks ...
 		case <-ctx.Done():
 		}
 	}()
-	for _, m := range marks {
+	for {
+		missing, last := p.missing(names, happened...)
+		if missing == 0 {
+			return last, nil
+		}
 		select {
-		case <-m.done:
+		case <-time.After(20 * time.Millisecond):
 		case <-ctx.Done():
-			return last, fmt.Errorf("%d of the %s are missing: %w", m.missing(), m.resource.Resource, context.Cause(ctx))
-		}
-		if m.last.After(last) {
-			last = m.last
+			return last, fmt.Errorf("%d Deployments and statuses are missing: %w", missing, context.Cause(ctx))
 		}
 	}
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	for _, m := range marks {
-		delete(p.marks, m)
-	}
-	return last, nil
 }

@@ -16,6 +16,7 @@ type run struct {
 	bench   *bench
 	peer    peers.Peer
 	started *process
+	began   times // by the names of the Foos that were created meanwhile
 }
 
 // with calls do with a peer and a fresh control plane on which n Foos wait, and
@@ -34,7 +35,7 @@ func (b *bench) with(ctx context.Context, peer peers.Peer, n int, do func(ctx co
 		return err
 	}
 	defer progress.end()
-	r := &run{server: server, progress: progress, bench: b, peer: peer}
+	r := &run{server: server, progress: progress, bench: b, peer: peer, began: times{}}
 	defer func() {
 		if r.started != nil {
 			r.started.stop()
