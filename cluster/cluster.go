@@ -42,7 +42,7 @@ func (c *cluster) up(out io.Writer) error {
 		return err
 	}
 
-	created, err := c.reconcileProcesses(out)
+	created, err := c.reconcileProcesses()
 	if err != nil {
 		return err
 	}
@@ -108,7 +108,7 @@ func (c *cluster) remove() (existed bool, err error) {
 
 // reconcileProcesses makes the files match the processes that run, and
 // reports whether the cluster was created before.
-func (c *cluster) reconcileProcesses(out io.Writer) (created bool, err error) {
+func (c *cluster) reconcileProcesses() (created bool, err error) {
 	running, err := c.processes()
 	if err != nil {
 		return false, err
@@ -117,9 +117,6 @@ func (c *cluster) reconcileProcesses(out io.Writer) (created bool, err error) {
 		return true, c.forgetDead(running)
 	}
 	// Without its files (git clean removes them) a running cluster is of no use.
-	if len(running) > 0 {
-		fmt.Fprintf(out, "cluster %s: its files are gone, stopping the %d processes that are left\n", c.name, len(running))
-	}
 	_, err = c.remove()
 	return false, err
 }

@@ -20,7 +20,7 @@
 // --download they are the official programs of these versions, which curl gets from the
 // hosts of their releases, if each has the SHA-256 that is published there.
 // kwokctl, one of them, writes certificates and starts the processes; this
-// command adds the build with its progress, loopback addresses, and a clean-up
+// command adds the build, loopback addresses, and a clean-up
 // that survives crashes and reboots.
 //
 // All it writes lies beside this file and is ignored by git: bin (programs),

@@ -12,6 +12,9 @@ import (
 	"time"
 )
 
+// programs are the names of the tools of go.mod.
+var programs = []string{"etcd", "kube-apiserver", "kube-controller-manager", "kube-scheduler", "kubectl", "kwok", "kwokctl"}
+
 // newHome is a folder as this module's, with nothing built and nothing started.
 func newHome(t *testing.T) string {
 	t.Helper()
@@ -117,10 +120,9 @@ func fakeGo(t *testing.T, buildLines ...string) (calls func() string) {
 cd %q
 echo "$@" >> calls
 case "$1 $2" in
-"list -m") shift 4; for module; do echo v1.37.1; done ;;
-"env "*) echo /tmp; echo /tmp ;;
 "list -deps")
 	echo "go: downloading example.com v1" >&2; echo true; echo false; echo true ;;
+"list -m") shift 4; for module; do echo v1.37.1; done ;;
 "build -v")
 	cat lines >&2
 	if grep -q ' ' lines; then exit 1; fi

@@ -45,7 +45,7 @@ func run(home string, args []string) (exitCode int, err error) {
 	flags := flag.NewFlagSet("cluster "+args[0], flag.ContinueOnError)
 	name := flags.String("name", defaultName, "name of the cluster (up, down)")
 	components := flags.String("components", "", "comma-separated programs to start instead of the whole control plane, for example etcd,kube-apiserver")
-	download := flags.Bool("download", false, "download the official programs, if that works, instead of compiling them (up, exec)")
+	download := flags.Bool("download", false, "download the official programs instead of compiling them (up, exec)")
 	if err := flags.Parse(args[1:]); errors.Is(err, flag.ErrHelp) {
 		return 0, nil
 	} else if err != nil {

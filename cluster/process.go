@@ -129,8 +129,7 @@ func alive(pid int) bool {
 }
 
 // lock makes one process at a time work in a folder, which it creates. The
-// kernel releases the lock of a process that dies. A start takes seconds and is waited for
-// without a word, a build takes minutes.
+// kernel releases the lock of a process that dies.
 func lock(dir string, out io.Writer) (unlock func(), err error) {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return nil, err
@@ -141,9 +140,7 @@ func lock(dir string, out io.Writer) (unlock func(), err error) {
 	}
 	err = syscall.Flock(int(file.Fd()), syscall.LOCK_EX|syscall.LOCK_NB)
 	if errors.Is(err, syscall.EWOULDBLOCK) {
-		if _, err := os.Stat(filepath.Join(dir, newBin)); err == nil {
-			fmt.Fprintln(out, "another process is making the programs: waiting until it is done")
-		}
+		fmt.Fprintln(out, "another process makes the programs or starts a cluster: waiting until it is done")
 		err = syscall.Flock(int(file.Fd()), syscall.LOCK_EX)
 	}
 	if err != nil {
