@@ -8,6 +8,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"example.com/byhand/internal/testkit/mistake"
 )
 
 // Each mistake that one makes on the way to a kind of one's own is told by `make test`, in words
@@ -15,12 +17,7 @@ import (
 func TestMistakes(t *testing.T) {
 	const crd, sample, role = "config/crd.yaml", "config/sample.yaml", "config/role.yaml"
 	ticket := newTicket(t)
-	// What is no Go needs no other program: the one without a mistake tells the same as `make test`.
-	program := filepath.Join(t.TempDir(), "mine.test")
-	if output, err := call(ticket, "go", "test", "-c", "-o", program); err != nil {
-		t.Fatalf("%v\n%s", err, output)
-	}
-	for _, test := range []struct{ mistake, file, before, after, says string }{
+	tests := []struct{ mistake, file, before, after, says string }{
 		{"a JSON name misspelt", "types.go", `json:"title"`, `json:"titel"`, crd + ": Ticket.spec.titel is in Go and not in the schema"},
 		{"no JSON name", "types.go", "`json:\"title\"`", "", crd + ": Ticket.spec.Title is in Go and not in the schema"},
 		{"an int", "types.go", "*int32", "*int  ", crd + ": Ticket.spec.priority: Go has int, of which this test does not know the JSON"},
@@ -73,17 +70,29 @@ func TestMistakes(t *testing.T) {
 		{"a status that is not awaited", "reconcile.go", "r.Writes.Await(cache.MetaObjectToName(w), r.TicketStore, after)", "_ = after", "reconcile.go sends PUT tickets/example/status again, while the cache of tickets does not show"},
 		{"a client without a name", "client.go", "\tc.UserAgent = cmp.Or(", "\t_ = cmp.Or(", "client.go: "},
 		{"an internal package", "main.go", `"example.com/byhand/kit/serve"`, `"example.com/byhand/internal/trace"`, "main.go"},
-	} {
+	}
+	// One program makes each mistake that is inside of a function. Without any it tells of what is no Go.
+	texts, alone := map[string]string{}, map[string]bool{}
+	for _, test := range tests {
+		alone[test.mistake] = filepath.Ext(test.file) != ".go" || mistake.Add(t, texts, filepath.Join(ticket, test.file), test.before, test.after, test.mistake) != nil
+	}
+	program := filepath.Join(mistake.Build(t, ticket, texts, "."), "desk.test")
+	if output, err := call(ticket, program); err != nil {
+		t.Fatalf("without a mistake: %v\n%s", err, output)
+	}
+	for _, test := range tests {
 		t.Run(strings.ReplaceAll(test.mistake, " ", "-"), func(t *testing.T) {
 			t.Parallel()
-			dir := filepath.Join(t.TempDir(), "desk")
-			if err := os.CopyFS(dir, os.DirFS(ticket)); err != nil {
-				t.Fatal(err)
-			}
-			replace(t, dir, test.file, test.before, test.after)
-			run := []string{"make", "test"}
-			if filepath.Ext(test.file) == ".yaml" {
-				run = []string{program}
+			dir, run := ticket, []string{"env", mistake.Variable + "=" + test.mistake, program}
+			if alone[test.mistake] {
+				dir = filepath.Join(t.TempDir(), "desk")
+				if err := os.CopyFS(dir, os.DirFS(ticket)); err != nil {
+					t.Fatal(err)
+				}
+				replace(t, dir, test.file, test.before, test.after)
+				if filepath.Ext(test.file) == ".go" {
+					run = []string{"make", "test"}
+				}
 			}
 			output, err := call(dir, run[0], run[1:]...)
 			if err == nil || !strings.Contains(output, test.says) {

@@ -3,21 +3,16 @@
 package mutants
 
 import (
-	"cmp"
-	"encoding/json"
-	"fmt"
-	"go/ast"
-	"go/parser"
-	"go/token"
 	"os"
 	"os/exec"
 	"path"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 	"testing"
+
+	"example.com/byhand/internal/testkit/mistake"
 )
 
 const (
@@ -247,29 +242,12 @@ func TestMutants(t *testing.T) {
 	texts, packages := map[string]string{}, []string{}
 	var alone []map[string]string // for each mistake, the text of its file; nil for one that is in texts
 	for i, m := range mutants {
-		file := filepath.Join(root, m.file)
-		original, err := os.ReadFile(file)
-		if err != nil {
-			t.Fatal(err)
-		}
-		text := string(original)
-		if !strings.Contains(text, m.old) {
-			t.Fatalf("%s no longer has %q", m.file, m.old)
-		}
 		if !slices.Contains(packages, m.pkg) {
 			packages = append(packages, m.pkg)
 		}
-		signature, mistaken := inFunction(t, text, i)
-		if signature == "" {
-			alone = append(alone, map[string]string{file: strings.Replace(text, m.old, m.new, 1)})
-			continue
-		}
-		alone = append(alone, nil)
-		texts[file] = strings.Replace(cmp.Or(texts[file], text), signature, signature+mistaken, 1)
-		texts[filepath.Join(filepath.Dir(file), "mutant.go")] = regexp.MustCompile(`(?m)^package \w+`).FindString(text) +
-			"\n\nimport \"os\"\n\nvar mutantThatRuns = os.Getenv(\"MUTANT\")\n"
+		alone = append(alone, mistake.Add(t, texts, filepath.Join(root, m.file), m.old, m.new, strconv.Itoa(i)))
 	}
-	together := build(t, root, texts, packages...)
+	together := mistake.Build(t, root, texts, packages...)
 	for _, pkg := range packages {
 		t.Run("none in "+pkg, func(t *testing.T) {
 			t.Parallel()
@@ -289,7 +267,7 @@ func TestMutants(t *testing.T) {
 			t.Parallel()
 			programs := together
 			if alone[i] != nil {
-				programs = build(t, root, alone[i], m.pkg)
+				programs = mistake.Build(t, root, alone[i], m.pkg)
 			}
 			switch output, err := run(root, programs, m.pkg, m.test, strconv.Itoa(i)); {
 			case err == nil:
@@ -301,65 +279,10 @@ func TestMutants(t *testing.T) {
 	}
 }
 
-// inFunction returns the function that a mistake is in, up to its opening brace, and what is to
-// follow the brace: a copy of the body with the mistake, which runs if the environment names the
-// mistake. Both are empty for a mistake outside of every function.
-func inFunction(t *testing.T, text string, mutant int) (signature, mistaken string) {
-	m, files := mutants[mutant], token.NewFileSet()
-	file, err := parser.ParseFile(files, "", text, parser.SkipObjectResolution)
-	if err != nil {
-		t.Fatal(m.file, err)
-	}
-	start := strings.Index(text, m.old)
-	for _, declaration := range file.Decls {
-		function, ok := declaration.(*ast.FuncDecl)
-		if !ok || function.Body == nil {
-			continue
-		}
-		begin, open, end := files.Position(function.Pos()).Offset, files.Position(function.Body.Lbrace).Offset+1, files.Position(function.Body.Rbrace).Offset
-		if start < open || start+len(m.old) > end {
-			continue
-		}
-		back := ""
-		if function.Type.Results == nil {
-			back = "\nreturn"
-		}
-		return text[begin:open], fmt.Sprintf("\nif mutantThatRuns == %q {%s%s\n}\n", strconv.Itoa(mutant), strings.Replace(text[open:end], m.old, m.new, 1), back)
-	}
-	return "", ""
-}
-
-// build builds the tests of packages, with other texts in the place of files, and returns
-// the folder of the programs.
-func build(t *testing.T, root string, texts map[string]string, packages ...string) string {
-	t.Helper()
-	dir, replace := t.TempDir(), map[string]string{}
-	for file, text := range texts {
-		replace[file] = filepath.Join(dir, fmt.Sprint(len(replace), ".go"))
-		if err := os.WriteFile(replace[file], []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
-	}
-	overlay, err := json.Marshal(map[string]any{"Replace": replace})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(filepath.Join(dir, "overlay.json"), overlay, 0o600); err != nil {
-		t.Fatal(err)
-	}
-	// Without debugging tables a program is linked faster.
-	compile := exec.Command("go", append([]string{"test", "-c", "-ldflags=-s -w", "-overlay", filepath.Join(dir, "overlay.json"), "-o", dir + "/"}, packages...)...)
-	compile.Dir = root
-	if output, err := compile.CombinedOutput(); err != nil {
-		t.Fatalf("%v\n%s", err, output)
-	}
-	return dir
-}
-
 // run runs tests of a package, whose names are alternatives, with a mistake if it has that one.
 func run(root, programs, pkg, tests, mutant string) ([]byte, error) {
 	program := path.Base(path.Join("byhand", pkg)) + ".test"
 	command := exec.Command(filepath.Join(programs, program), "-test.run=^("+tests+")$", "-test.timeout=5m")
-	command.Dir, command.Env = filepath.Join(root, pkg), append(os.Environ(), "MUTANT="+mutant)
+	command.Dir, command.Env = filepath.Join(root, pkg), append(os.Environ(), mistake.Variable+"="+mutant)
 	return command.CombinedOutput()
 }
