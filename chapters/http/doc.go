@@ -18,7 +18,7 @@
 // # Basics
 //
 //   - main.go: the flow, from top to bottom.
-//   - objects.go: Foo and Deployment as Go types, and the Deployment that a Foo asks for.
+//   - objects.go: a Foo as a Go type, and the Deployment that it asks for.
 //   - kubeconfig.go: the address of the API server, and who we are.
 //   - rows_test.go: ten faults, which end or break this program and not the core. The
 //     README has the table.

@@ -193,7 +193,7 @@ func (c *controller) reconcile(ctx context.Context, key string) error {
 	}
 	namespace := "/namespaces/" + foo.Metadata.Namespace
 
-	err := c.do(ctx, http.MethodPost, "/apis/apps/v1"+namespace+"/deployments", newDeployment(foo), &Deployment{})
+	err := c.do(ctx, http.MethodPost, "/apis/apps/v1"+namespace+"/deployments", newDeployment(foo), &object{})
 	if err != nil {
 		return err
 	}

@@ -8,7 +8,7 @@ import (
 // fooAPI is the path of everything that the CRD of Foos adds to the API server.
 const fooAPI = "/apis/samplecontroller.k8s.io/v1alpha1"
 
-// The objects as Go types: only the fields that this program reads or writes. What else is
+// A Foo as a Go type: only the fields that this program reads or writes. What else is
 // in the JSON is lost when it is decoded. So an object that was decoded may be sent back
 // only where the server takes a part of it and keeps the rest, as it does with a status.
 
@@ -44,77 +44,33 @@ type Metadata struct {
 	// DeletionTimestamp is set while something must happen before the object goes.
 	DeletionTimestamp string            `json:"deletionTimestamp,omitempty"`
 	Labels            map[string]string `json:"labels,omitempty"`
-	OwnerReferences   []OwnerReference  `json:"ownerReferences,omitempty"`
 }
 
-// OwnerReference makes the garbage collector delete an object after its owner.
-type OwnerReference struct {
-	APIVersion         string `json:"apiVersion"`
-	Kind               string `json:"kind"`
-	Name               string `json:"name"`
-	UID                string `json:"uid"`
-	Controller         bool   `json:"controller"`
-	BlockOwnerDeletion bool   `json:"blockOwnerDeletion"`
-}
+// object is what is sent and never read: JSON, without a Go type.
+type object = map[string]any
 
-// Deployment asks for Pods that are alike.
-type Deployment struct {
-	APIVersion string         `json:"apiVersion"`
-	Kind       string         `json:"kind"`
-	Metadata   Metadata       `json:"metadata"`
-	Spec       DeploymentSpec `json:"spec"`
-}
-
-// DeploymentSpec says how many Pods, which ones are its own, and what is in one.
-type DeploymentSpec struct {
-	Replicas *int32   `json:"replicas,omitempty"`
-	Selector Selector `json:"selector"`
-	Template Template `json:"template"`
-}
-
-// Selector selects Pods by their labels.
-type Selector struct {
-	MatchLabels map[string]string `json:"matchLabels"`
-}
-
-// Template is what each Pod is made from.
-type Template struct {
-	Metadata Metadata `json:"metadata"`
-	Spec     PodSpec  `json:"spec"`
-}
-
-// PodSpec is what a Pod runs.
-type PodSpec struct {
-	Containers []Container `json:"containers"`
-}
-
-// Container is one program of a Pod.
-type Container struct {
-	Name  string `json:"name"`
-	Image string `json:"image"`
-}
-
-// newDeployment returns the Deployment that a Foo asks for: the same that the core makes
-// (controller/foo/deployment.go).
-func newDeployment(foo Foo) Deployment {
+// newDeployment returns the Deployment that a Foo asks for, Pods that are alike: the same that the core
+// makes (controller/foo/deployment.go).
+func newDeployment(foo Foo) object {
 	// By the UID, since a label holds 63 characters and a name may have 253.
-	labels := map[string]string{"samplecontroller.k8s.io/foo-uid": foo.Metadata.UID}
-	return Deployment{
-		APIVersion: "apps/v1",
-		Kind:       "Deployment",
-		Metadata: Metadata{
-			Name: foo.Spec.DeploymentName,
-			OwnerReferences: []OwnerReference{{
-				APIVersion: "samplecontroller.k8s.io/v1alpha1", Kind: "Foo", Name: foo.Metadata.Name, UID: foo.Metadata.UID,
-				Controller: true, BlockOwnerDeletion: true,
+	labels := object{"samplecontroller.k8s.io/foo-uid": foo.Metadata.UID}
+	return object{
+		"apiVersion": "apps/v1",
+		"kind":       "Deployment",
+		"metadata": object{
+			"name": foo.Spec.DeploymentName,
+			// The garbage collector deletes it after its owner.
+			"ownerReferences": []object{{
+				"apiVersion": "samplecontroller.k8s.io/v1alpha1", "kind": "Foo", "name": foo.Metadata.Name, "uid": foo.Metadata.UID,
+				"controller": true, "blockOwnerDeletion": true,
 			}},
 		},
-		Spec: DeploymentSpec{
-			Replicas: foo.Spec.Replicas,
-			Selector: Selector{MatchLabels: labels},
-			Template: Template{
-				Metadata: Metadata{Labels: labels},
-				Spec:     PodSpec{Containers: []Container{{Name: "nginx", Image: "nginx:1.29"}}},
+		"spec": object{
+			"replicas": foo.Spec.Replicas, // null is as good as none
+			"selector": object{"matchLabels": labels},
+			"template": object{
+				"metadata": object{"labels": labels},
+				"spec":     object{"containers": []object{{"name": "nginx", "image": "nginx:1.29"}}},
 			},
 		},
 	}
