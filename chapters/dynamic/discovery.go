@@ -21,11 +21,8 @@ type Resource struct {
 	// Namespaced is the scope: whether its objects are in namespaces. Without it no
 	// client can make a URL of a GVR.
 	Namespaced bool
-	// What people type instead of the plural, which is GVR.Resource.
-	Singular               string
-	ShortNames, Categories []string
-	// Verbs are those that the resource has, in lower case.
-	Verbs []string
+	// What people type instead of the plural, which is GVR.Resource, and the verbs, in lower case.
+	apidiscovery.APIResourceDiscovery
 }
 
 // aggregated asks for all groups, versions and resources in one answer. A server that is
@@ -80,13 +77,10 @@ func resourcesOf(gv schema.GroupVersion, version apidiscovery.APIVersionDiscover
 			continue
 		}
 		resources = append(resources, Resource{
-			GVR:        gv.WithResource(r.Resource),
-			GVK:        gv.WithKind(r.ResponseKind.Kind),
-			Namespaced: r.Scope == apidiscovery.ScopeNamespace,
-			Singular:   r.SingularResource,
-			ShortNames: r.ShortNames,
-			Categories: r.Categories,
-			Verbs:      r.Verbs,
+			GVR:                  gv.WithResource(r.Resource),
+			GVK:                  gv.WithKind(r.ResponseKind.Kind),
+			Namespaced:           r.Scope == apidiscovery.ScopeNamespace,
+			APIResourceDiscovery: r,
 		})
 	}
 	return resources

@@ -133,7 +133,6 @@ func TestBadInput(t *testing.T) {
 		{"", "usage: get WORD"},
 		{"get foo a b", "usage: get WORD"},
 		{"apply foo", "usage: get WORD"},
-		{"raw", "usage: get WORD"},
 		{"get foo --selector a=b", "unknown flag: --selector (--help lists the flags)"},
 		{"get foo -n a -A", "take one of them"},
 		{"get foo a -A", "take -n"},

@@ -62,7 +62,7 @@ func isGroup(group, wanted string) bool { return wanted == "" || wanted == group
 // another resource.
 func byName(r Resource, word string) bool {
 	word = strings.ToLower(word)
-	return word == r.GVR.Resource || word != "" && word == r.Singular
+	return word == r.GVR.Resource || word != "" && word == r.SingularResource
 }
 
 func byShortName(r Resource, word string) bool { return slices.Contains(r.ShortNames, word) }
