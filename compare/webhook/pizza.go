@@ -1,4 +1,10 @@
-package main
+// Package webhook is the webhook of chapters/admission as a user of kubebuilder writes it:
+// the same defaults and refusals, on controller-runtime.
+//
+// It is what kubebuilder's user fills in. The program around it, the registration and the
+// certificates are scaffolds: see ../framework/main.go for such a program. webhook_test.go holds
+// it against the rules of the chapter.
+package webhook
 
 import (
 	"context"
@@ -13,7 +19,8 @@ import (
 	"example.com/byhand/chapters/restaurant/v1alpha1"
 )
 
-func setupWebhook(mgr ctrl.Manager) error {
+// SetupWithManager adds the webhook to a manager.
+func SetupWithManager(mgr ctrl.Manager) error {
 	return ctrl.NewWebhookManagedBy(mgr, &v1alpha1.Pizza{}).
 		WithDefaulter(defaulter{}).
 		WithValidator(validator{cached: mgr.GetClient(), live: mgr.GetAPIReader()}).

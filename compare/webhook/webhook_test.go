@@ -1,9 +1,10 @@
-package main
+package webhook
 
 import (
 	"testing"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client/fake"
 
 	"example.com/byhand/chapters/restaurant/v1alpha1"
@@ -12,6 +13,10 @@ import (
 // What the chapter's TestMutate and TestValidate say of its pizzas holds of these: a
 // comparison means something only if both decide the same.
 func TestSameRules(t *testing.T) {
+	scheme := runtime.NewScheme()
+	if err := v1alpha1.AddToScheme(scheme); err != nil {
+		t.Fatal(err)
+	}
 	salami := &v1alpha1.Topping{ObjectMeta: metav1.ObjectMeta{Name: "salami"}}
 	live := fake.NewClientBuilder().WithScheme(scheme).WithObjects(salami).Build()
 	// The cache does not show the topping yet.
