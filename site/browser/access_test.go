@@ -73,16 +73,6 @@ func TestKeyboard(t *testing.T) {
 	if at := value[focused](b, focus); at.What != "queue" {
 		t.Errorf("after Close the focus is at %q, want the part that was opened", at.What)
 	}
-
-	// Time by keys alone.
-	b.press("#pause", " ")
-	b.sees("#state", "paused")
-	b.press("#position", kb.Home)
-	b.sees("#when", "before the first")
-	b.do(chromedp.KeyEvent(kb.ArrowRight))
-	b.sees("#when", "step 1,")
-	b.press("#step", kb.Enter)
-	b.sees("#when", "step 2,")
 }
 
 // TestScreenReader reads what the browser hands to one.
@@ -125,29 +115,6 @@ func TestScreenReader(t *testing.T) {
 }
 
 func text(value *accessibility.Value) string { return strings.Trim(string(value.Value), `"`) }
-
-func TestReducedMotion(t *testing.T) {
-	t.Parallel()
-	s := newScript()
-	b := open(t, serve(t, s.History, page.Options{}), look{width: 1280, height: 800, still: true})
-	b.sees("#state", "live")
-	b.run(`
-		window.seen = {tokens: 0, opacities: new Set()};
-		new MutationObserver(() => {
-			seen.tokens += document.querySelectorAll('.token').length;
-			document.querySelectorAll('.part-glow').forEach((e) => seen.opacities.add(e.getAttribute('opacity')));
-		}).observe(document.querySelector('#picture'), {subtree: true, childList: true, attributes: true});`)
-	s.add(example().born()...)
-	b.until(`seen.opacities.has('1')`)
-	b.until(`[...document.querySelectorAll('.part-glow')].every((e) => e.getAttribute('opacity') === '0')`)
-	if tokens := value[int](b, `seen.tokens`); tokens != 0 {
-		t.Errorf("tokens travel, though motion is to be reduced")
-	}
-	if shown := value[string](b, `[...seen.opacities].sort().join()`); shown != "0,1" {
-		t.Errorf("parts are lit to %s, want on or off", shown)
-	}
-	b.sees("#steps", "default/example-foo")
-}
 
 // contrasts is every text in view whose contrast with its ground is below what
 // WCAG AA wants: 4.5, or 3 where it is large.

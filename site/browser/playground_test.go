@@ -391,6 +391,7 @@ func TestPlaygroundAccess(t *testing.T) {
 		new MutationObserver(() => seen.heard.push(document.querySelector('#heard').textContent)).observe(document.querySelector('#heard'), {childList: true});
 		new MutationObserver(() => {
 			seen.moving += document.querySelectorAll('.token').length;
+			seen.moving += [...document.querySelectorAll('.part-glow')].filter((e) => !['0', '1'].includes(e.getAttribute('opacity') ?? '0')).length;
 			seen.moving += document.getAnimations().filter(({effect}) => new Set(effect.getKeyframes().map((frame) => frame.backgroundColor)).size > 1).length;
 		}).observe(document.querySelector('.play'), {subtree: true, childList: true, attributes: true});`)
 	b.push("#tour > form:not([hidden]) .first")
@@ -409,7 +410,7 @@ func TestPlaygroundAccess(t *testing.T) {
 	b.push("#tour > form:not([hidden]) .first")
 	b.sees("#nth", "Lesson 2")
 	b.until(`document.activeElement.matches('[name=guess-1]')`)
-	if live := value[string](b, `[...document.querySelectorAll('main [role=status], main [role=alert], [aria-live]')].filter((e) => e.id !== 'summary').map((e) => e.id).join(' ')`); live != "state loading tour wrong-guess refused notices heard" {
+	if live := value[string](b, `[...document.querySelectorAll('main [role=status], main [role=alert], [aria-live]')].filter((e) => e.id !== 'summary').map((e) => e.id).join(' ')`); live != "state loading tour wrong-guess notices heard" {
 		t.Errorf("so much is read out as it changes: %s", live)
 	}
 }

@@ -158,13 +158,8 @@ func (f *foo) scale(replicas int) []trace.Step {
 }
 
 func (f *foo) rename(to string) []trace.Step {
-	before := *f
 	f.deployment = to
-	steps := f.event("Foo", "updated", false)
-	writes := append(f.request("POST", "Deployment", 201), before.request("DELETE", "Deployment", 200)...)
-	steps = append(steps, f.reconcile("created "+to+", deleted "+before.deployment, writes...)...)
-	before.version = f.version
-	return append(steps, before.event("Deployment", "deleted", true)...)
+	return f.event("Foo", "updated", false)
 }
 
 func (f *foo) conflict() []trace.Step {
