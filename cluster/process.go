@@ -129,7 +129,8 @@ func alive(pid int) bool {
 }
 
 // lock makes one process at a time work in a folder, which it creates. The
-// kernel releases the lock of a process that dies.
+// kernel releases the lock of a process that dies. A start takes seconds and is waited for
+// without a word, a build takes minutes.
 func lock(dir string, out io.Writer) (unlock func(), err error) {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return nil, err
@@ -140,7 +141,9 @@ func lock(dir string, out io.Writer) (unlock func(), err error) {
 	}
 	err = syscall.Flock(int(file.Fd()), syscall.LOCK_EX|syscall.LOCK_NB)
 	if errors.Is(err, syscall.EWOULDBLOCK) {
-		fmt.Fprintln(out, "another process makes the programs or starts a cluster: waiting until it is done")
+		if _, err := os.Stat(filepath.Join(dir, newBin)); err == nil {
+			fmt.Fprintln(out, "another process is making the programs: waiting until it is done")
+		}
 		err = syscall.Flock(int(file.Fd()), syscall.LOCK_EX)
 	}
 	if err != nil {

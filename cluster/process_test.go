@@ -7,7 +7,6 @@ import (
 	"os/exec"
 	"path/filepath"
 	"runtime"
-	"strings"
 	"testing"
 )
 
@@ -45,21 +44,27 @@ func TestProcesses(t *testing.T) {
 	wantProcesses(t, &cluster{home: home, name: "z"})
 }
 
-// One process at a time has the lock. One that has to wait says so.
-func TestLock(t *testing.T) {
+// One process at a time has the lock. One that has to wait for a build says so, in one line.
+func TestLockDuringBuild(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "state")
 	unlock, err := lock(dir, io.Discard)
 	if err != nil {
 		t.Fatal(err)
 	}
+	writeFile(t, filepath.Join(dir, newBin, "etcd"), "half")
 	said, saying := io.Pipe()
 	locked := make(chan error, 1)
 	go func() {
-		_, err := lock(dir, saying)
+		unlock, err := lock(dir, saying)
+		if err == nil {
+			unlock()
+		}
+		_ = saying.Close()
 		locked <- err
 	}()
-	if line, err := bufio.NewReader(said).ReadString('\n'); err != nil || !strings.Contains(line, "waiting until it is done") {
-		t.Errorf("it says %q (%v)", line, err)
+	lines := bufio.NewScanner(said)
+	if !lines.Scan() || lines.Text() != "another process is making the programs: waiting until it is done" {
+		t.Errorf("it says %q", lines.Text())
 	}
 	select {
 	case <-locked:
@@ -67,6 +72,9 @@ func TestLock(t *testing.T) {
 	default:
 	}
 	unlock()
+	if lines.Scan() {
+		t.Errorf("it also says %q", lines.Text())
+	}
 	if err := <-locked; err != nil {
 		t.Error(err)
 	}
