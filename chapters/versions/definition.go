@@ -250,14 +250,8 @@ func (a *api) await(ctx context.Context, version string, served bool) error {
 		}
 		return apierrors.IsNotFound(answer), nil
 	})
-	switch {
-	case err == nil:
-		return nil
-	case ctx.Err() != nil:
-		return ctx.Err()
-	case served:
-		return fmt.Errorf("the API server does not serve %s: %w", version, answer)
-	default:
-		return fmt.Errorf("the API server still serves %s", version)
+	if wait.Interrupted(err) && ctx.Err() == nil {
+		return fmt.Errorf("the API server does not do what the definition says, %s served: %t: it answers %v", version, served, answer)
 	}
+	return err
 }
