@@ -71,26 +71,19 @@ func podsOf(pods cache.Indexer, at cache.ObjectName) (found []*corev1.Pod) {
 	return found
 }
 
-// enqueueAt returns the handler for Pods: an event adds the key of the At that controls the Pod,
-// and of the one that the Pod is for. An orphan has no owner reference.
+// enqueueAt returns the handler for Pods: an event adds the key of the At that the Pod is for. It does
+// not go by the owner reference, which an orphan has no more.
 func enqueueAt(queue controller.Queue) cache.ResourceEventHandler {
-	ofOwner := controller.EnqueueOwner(queue, atKind.GroupKind(), func(cache.ObjectName) []cache.ObjectName { return nil })
 	enqueue := func(obj any) {
+		// A tombstone holds the last known object, or only the key.
+		if tombstone, ok := obj.(cache.DeletedFinalStateUnknown); ok {
+			obj = tombstone.Obj
+		}
 		if pod, ok := obj.(*corev1.Pod); ok {
 			queue.Add(atOf(pod))
 		}
 	}
-	return cache.ResourceEventHandlerDetailedFuncs{
-		AddFunc: func(obj any, isInInitialList bool) {
-			ofOwner.OnAdd(obj, isInInitialList)
-			enqueue(obj)
-		},
-		UpdateFunc: func(before, after any) {
-			ofOwner.OnUpdate(before, after)
-			enqueue(after)
-		},
-		DeleteFunc: ofOwner.OnDelete,
-	}
+	return cache.ResourceEventHandlerFuncs{AddFunc: enqueue, UpdateFunc: func(_, after any) { enqueue(after) }, DeleteFunc: enqueue}
 }
 
 // get returns the object that a store holds under key. The store shares it: do not change

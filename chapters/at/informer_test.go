@@ -10,19 +10,25 @@ import (
 	"example.com/byhand/controller"
 )
 
-// TestOrphan: the phase of a Pod changes that has no owner any more. It adds the key of its At. Which
-// requests the informers send is in TestRun.
+// TestOrphan: a Pod that has no owner any more changes, and is gone. Each time it adds the key of its
+// At. Which requests the informers send is in TestRun.
 func TestOrphan(t *testing.T) {
 	queue := controller.NewPriorityQueue("")
 	defer queue.ShutDown()
 	orphan := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Annotations: map[string]string{"cnat.programming-kubernetes.info/at": "one"}}}
-	succeeded := orphan.DeepCopy()
-	succeeded.Status.Phase = corev1.PodSucceeded
-	enqueueAt(queue).OnUpdate(orphan, succeeded)
-	if queue.Len() != 1 {
-		t.Fatalf("%d keys are added, want that of the At", queue.Len())
-	}
-	if key, _ := queue.Get(); key != cache.NewObjectName("ns", "one") {
-		t.Errorf("the key is %s", key)
+	handler := enqueueAt(queue)
+	for _, event := range []func(){
+		func() { handler.OnUpdate(orphan, orphan) },
+		func() { handler.OnDelete(cache.DeletedFinalStateUnknown{Obj: orphan}) },
+	} {
+		event()
+		if queue.Len() != 1 {
+			t.Fatalf("%d keys are added, want that of the At", queue.Len())
+		}
+		key, _ := queue.Get()
+		if key != cache.NewObjectName("ns", "one") {
+			t.Errorf("the key is %s", key)
+		}
+		queue.Done(key)
 	}
 }
