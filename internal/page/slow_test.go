@@ -41,6 +41,22 @@ func TestBrowserThatDoesNotRead(t *testing.T) {
 	}
 }
 
+// One browser more than may read is told so, until another one goes.
+func TestTooManyBrowsers(t *testing.T) {
+	s := newStream(trace.Replay(), Options{})
+	for range mostStreams {
+		s.taken <- struct{}{}
+	}
+	for _, want := range []int{http.StatusServiceUnavailable, http.StatusOK} {
+		recorder := httptest.NewRecorder()
+		s.ServeHTTP(deadlines{recorder}, httptest.NewRequest(http.MethodHead, "/steps", nil))
+		if recorder.Code != want {
+			t.Errorf("code %d, want %d: %s", recorder.Code, want, recorder.Body)
+		}
+		<-s.taken
+	}
+}
+
 // What was added before the server ends is sent.
 func TestEndOfServer(t *testing.T) {
 	source, recorder := trace.Replay(trace.Step{Seq: 5, What: "said"}), httptest.NewRecorder()

@@ -192,32 +192,3 @@ func TestLargeStepsTravelInSeveralEvents(t *testing.T) {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
 }
-
-func TestTooManyBrowsers(t *testing.T) {
-	server := start(t, "127.0.0.1:0", trace.Replay(), page.Options{})
-	var all []*reader
-	for range 16 {
-		r := read(t, server.URL+"steps")
-		r.next()
-		all = append(all, r)
-	}
-	response, body := ask(t, http.MethodGet, server.URL+"steps")
-	if response.StatusCode != http.StatusServiceUnavailable || !strings.Contains(body, "16 browsers") {
-		t.Errorf("the 17th: %s %q", response.Status, body)
-	}
-	if response, _ := ask(t, http.MethodGet, server.URL); response.StatusCode != http.StatusOK {
-		t.Errorf("the page itself: %s, want 200", response.Status)
-	}
-	// When one goes there is room for another.
-	all[0].cancel()
-	for until := time.Now().Add(deadline); ; {
-		response, gone := send(t, http.MethodGet, server.URL+"steps")
-		gone()
-		if response.StatusCode == http.StatusOK {
-			return
-		}
-		if time.Now().After(until) {
-			t.Fatalf("after one has gone: %s, want 200", response.Status)
-		}
-	}
-}
