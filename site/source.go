@@ -32,15 +32,6 @@ func pairsOf(file string, source []byte) ([]pair, error) {
 	return hashPairs(source), nil
 }
 
-// declared is a declaration, or the package clause.
-type declared struct {
-	id         string
-	doc        *ast.CommentGroup
-	start, end token.Pos
-	imports    bool
-	broad      bool
-}
-
 // goPairs divides Go code at its declarations. Only their own comments stand beside the
 // code; those inside stay where they are.
 func goPairs(name string, source []byte) (pairs []pair, err error) {
@@ -65,34 +56,28 @@ func goPairs(name string, source []byte) (pairs []pair, err error) {
 			}
 		}
 	}
-	for _, d := range declarations(file) {
-		top := d.start
-		if d.doc != nil {
-			top = d.doc.Pos()
+	add := func(p pair, doc *ast.CommentGroup, n ast.Node, end token.Pos) {
+		top := n.Pos()
+		if doc != nil {
+			top = doc.Pos()
 		}
 		loose(line(top))
-		done = line(d.end) + 1
-		code := directives(d.doc) + strings.Join(lines[line(d.start):done], "\n")
-		pairs = append(pairs, pair{ID: d.id, Doc: docHTML(d.doc), Code: highlight(code), Imports: d.imports, Broad: d.broad && d.doc != nil})
+		begin := line(n.Pos())
+		done = line(end) + 1
+		p.Doc, p.Code = docHTML(doc), highlight(directives(doc)+strings.Join(lines[begin:done], "\n"))
+		pairs = append(pairs, p)
+	}
+	add(pair{Broad: file.Doc != nil}, file.Doc, file, file.Name.End())
+	for _, d := range file.Decls {
+		switch d := d.(type) {
+		case *ast.FuncDecl:
+			add(pair{ID: functionID(d)}, d.Doc, d, d.End())
+		case *ast.GenDecl:
+			add(pair{ID: specID(d.Specs[0]), Imports: d.Tok == token.IMPORT}, d.Doc, d, d.End())
+		}
 	}
 	loose(len(lines))
 	return pairs, nil
-}
-
-// declarations are what a file declares, the package clause first.
-func declarations(file *ast.File) []declared {
-	all := []declared{{doc: file.Doc, start: file.Package, end: file.Name.End(), broad: true}}
-	for _, d := range file.Decls {
-		next := declared{start: d.Pos(), end: d.End()}
-		switch d := d.(type) {
-		case *ast.FuncDecl:
-			next.id, next.doc = functionID(d), d.Doc
-		case *ast.GenDecl:
-			next.id, next.doc, next.imports = specID(d.Specs[0]), d.Doc, d.Tok == token.IMPORT
-		}
-		all = append(all, next)
-	}
-	return all
 }
 
 // functionID is NAME, or TYPE.NAME for a method.
