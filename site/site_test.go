@@ -159,6 +159,7 @@ func TestDocuments(t *testing.T) {
 	site := made(t, repository, "")
 	for name, want := range map[string]string{
 		home:                        `<div class="lead" lang="en" translate="no"><p>A controller is`,
+		playgroundPage:              `<noscript><style>.play { display: none; }</style></noscript>`, // What stands in the place of a picture that needs scripts is an image.
 		pageOf(readme):              `<div class="body" lang="en">`,
 		"read/README.zh-CN.md.html": `<div class="body" lang="zh-CN">`,
 		// The first one links it, and this one the next.

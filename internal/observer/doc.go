@@ -24,7 +24,7 @@
 //
 //   - Print writes the steps, as a story, as a timeline or as JSON.
 //   - The History keeps the newest, for the page.
-//   - Options.Count is called with each step at once, for the metrics.
+//   - Options.Count is called with each step of a reconcile at once, for the metrics.
 //
 // # Properties
 //

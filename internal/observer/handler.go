@@ -95,8 +95,13 @@ func (h *handler) event(e *event, before, object any, next func()) {
 	if e.what == trace.Deleted || e.what == trace.Tombstone {
 		e.id = string(of.GetUID())
 	}
-	if h.isUntold(e) {
-		h.observer.counted(h.step)
+	others := h.kind.Owned && h.step.For == ""
+	if e.initial && !others {
+		h.found++
+		e.nth = h.found
+	}
+	// What has no line in the story is not recorded for it: a long first list crowds out nothing.
+	if e.initial && (others || e.nth > maxFound+1) && !h.observer.all {
 		h.step = nil
 	}
 	h.finish = func(step *trace.Step) { h.observer.finishEvent(h.kind, e, step, before, object) }
@@ -105,20 +110,6 @@ func (h *handler) event(e *event, before, object any, next func()) {
 	h.record("")
 	// The object is not needed any more.
 	h.step, h.finish, h.why = nil, nil, cause{}
-}
-
-// isUntold reports whether an object of the first list has no line in the story: it is
-// another's, or one of too many. It is not recorded, so that a long list crowds out nothing.
-func (h *handler) isUntold(e *event) bool {
-	switch {
-	case h.observer.all || !e.initial:
-		return false
-	case h.kind.Owned && h.step.For == "":
-		return true
-	default:
-		h.found++
-		return h.found > maxFound+1
-	}
 }
 
 // record records the event unless that has been done.

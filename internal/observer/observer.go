@@ -19,9 +19,9 @@ type Options struct {
 	// recorded (the events of the stores, the writes, what the program says), and nothing
 	// is kept.
 	All bool
-	// Count, if it is not nil, is called with each step when it happens, even if there is
-	// no room to record it, and with the steps of reconciles even without All. It must be
-	// quick. Seq, Time and Text are not set yet.
+	// Count, if it is not nil, is called with each step of a reconcile when it happens, even if
+	// there is no room to record it, and without All. It must be quick. Seq, Time and Text are
+	// not set yet.
 	Count func(*trace.Step)
 	// After is how long after it happened a step is published; 0 for 20 ms. The answer to a write is
 	// in by then, although the event of the write may come before it; and not every step wakes a
@@ -107,7 +107,6 @@ func (o *Observer) record(step *trace.Step, at *place, bytes int, finish func(*t
 	if at != nil {
 		step.File, step.Func = at.file, at.function
 	}
-	o.counted(step)
 	if !o.all && step.Part == trace.PartReconcile {
 		return 0 // not part of the story
 	}
@@ -128,13 +127,6 @@ func (o *Observer) record(step *trace.Step, at *place, bytes int, finish func(*t
 	o.pending = append(o.pending, p)
 	o.bytes.Add(p.bytes)
 	return o.seq
-}
-
-// counted tells who counts of a step.
-func (o *Observer) counted(step *trace.Step) {
-	if o.count != nil {
-		o.count(step)
-	}
 }
 
 // publishDue publishes what is due, and comes back while something is not.

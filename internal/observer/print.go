@@ -53,7 +53,7 @@ func (f Flag) wanted(step *trace.Step) bool {
 // Print writes the steps that are published from now on to out, in the form that the flag
 // says. No goroutine waits for out: see Log.
 func (o *Observer) Print(f Flag, out io.Writer) {
-	log, line := &Log{out: out}, (&story{found: map[string]int{}}).line
+	log, line := &Log{out: out}, storyLine
 	switch {
 	case f.json:
 		// A gap in the numbers says what is missing.

@@ -80,6 +80,9 @@ func (r *run) name() string { return r.kind.GVK.Kind + " " + r.key.String() }
 
 func (r *run) record(step *trace.Step, finish func(*trace.Step)) int64 {
 	step.Part, step.Kind, step.Key, step.For = trace.PartReconcile, r.kind.GVK.Kind, r.key.String(), r.name()
+	if r.observer.count != nil {
+		r.observer.count(step)
+	}
 	return r.observer.record(step, r.at, 0, finish)
 }
 

@@ -12,17 +12,15 @@ import (
 // first list comes. No person reads thousands of lines.
 const maxFound = 50
 
-// story is the form that a learner reads: what a controller hears, what it sends
-// because of it, and what the program says, each in a line with the time of day.
-type story struct {
-	found map[string]int // by kind
-}
-
 // storyOf says what the story calls an event of a store, "" for one in which nothing
 // that it tells has changed.
 func (o *Observer) storyOf(k *wired, e *event, before any, text string) string {
 	was, shown := o.describe(k, before)
 	switch {
+	case e.nth > maxFound+1:
+		return ""
+	case e.nth > maxFound:
+		return "more"
 	case e.initial:
 		return "found"
 	case e.what == trace.Tombstone:
@@ -36,18 +34,16 @@ func (o *Observer) storyOf(k *wired, e *event, before any, text string) string {
 	}
 }
 
-func (s *story) line(step *trace.Step) string {
-	if step.Story == "found" {
-		s.found[step.Kind]++
-	}
+// storyLine is the form that a learner reads: what a controller hears, what it sends
+// because of it, and what the program says, each in a line with the time of day.
+func storyLine(step *trace.Step) string {
 	text := ""
 	switch request := step.Request; {
 	case step.Story != "" && step.Part != trace.PartStore: // of a program that is seen from outside
 		text = fmt.Sprintf("%-7s  %s", step.Story, step.Text)
 	case step.Part == trace.PartProgram:
 		text = step.Text
-	case step.Story == "found" && s.found[step.Kind] > maxFound+1:
-	case step.Story == "found" && s.found[step.Kind] > maxFound:
+	case step.Story == "more":
 		text = fmt.Sprintf("found    more of kind %s are not told one by one", step.Kind)
 	case step.Story != "":
 		text = fmt.Sprintf("%-7s  %s %s: %s", step.Story, step.Kind, step.Key, step.Text)

@@ -128,7 +128,7 @@ func TestStoryOfRequests(t *testing.T) {
 	}, told); diff != "" {
 		t.Errorf("story (-want +got):\n%s", diff)
 	}
-	if line := (&story{}).line(&trace.Step{Part: trace.PartRequest, What: trace.Sent, Request: &trace.Request{Method: http.MethodPut}}); line != "" {
+	if line := storyLine(&trace.Step{Part: trace.PartRequest, What: trace.Sent, Request: &trace.Request{Method: http.MethodPut}}); line != "" {
 		t.Errorf("a request is told before its answer: %s", line)
 	}
 }
@@ -142,9 +142,7 @@ func TestCount(t *testing.T) {
 	for _, all := range []bool{true, false} {
 		var counted []string
 		r := New(Options{All: all, Count: func(step *trace.Step) {
-			if step.Part == trace.PartReconcile {
-				counted = append(counted, fmt.Sprintf("%s %s %s %t %t", step.Kind, step.What, step.Requeue, step.Took > 0, step.Panicked))
-			}
+			counted = append(counted, fmt.Sprintf("%s %s %s %t %t", step.Kind, step.What, step.Requeue, step.Took > 0, step.Panicked))
 		}})
 		queue := r.Queue(fooKind, controller.NewPriorityQueue(""))
 		var result func() (time.Duration, error)

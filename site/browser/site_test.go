@@ -12,7 +12,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/chromedp/cdproto/emulation"
 	"github.com/chromedp/cdproto/network"
 	"github.com/chromedp/chromedp"
 	"github.com/chromedp/chromedp/kb"
@@ -150,26 +149,4 @@ func TestSiteKeyboard(t *testing.T) {
 	}
 	b.press(`[rel="next"]`, kb.Enter)
 	b.arrives(`document.querySelector('h1')?.textContent === 'controller/controller.go'`)
-}
-
-// Without scripts everything can be read, and the picture is an image.
-func TestSiteWithoutScripts(t *testing.T) {
-	t.Parallel()
-	folder := site(t)
-	b := open(t, "file://"+filepath.Join(folder, "read/README.md.html"), laptop)
-	command(b, emulation.SetScriptExecutionDisabled, emulation.SetScriptExecutionDisabledParams{Value: true})
-	for page, want := range map[string]string{
-		"index.html":                            "A controller is a program",
-		"read/README.md.html":                   "owner reference",
-		"read/controller/foo/reconcile.go.html": "level-triggered",
-	} {
-		b.visit(folder, page)
-		if text := value[string](b, `document.body.innerText`); !strings.Contains(text, want) {
-			t.Errorf("%s does not say %q:\n%.400s", page, want, text)
-		}
-	}
-	b.visit(folder, "index.html")
-	if shown := value[bool](b, `document.querySelector('.still img').naturalWidth > 0 && document.querySelector('.layout').getClientRects().length === 0`); !shown {
-		t.Error("the picture is not shown as an image, or the empty one is")
-	}
 }
