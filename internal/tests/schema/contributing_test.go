@@ -95,7 +95,7 @@ func TestAddKind(t *testing.T) {
 	} {
 		c.replace(change[0], change[1], change[2])
 	}
-	for _, command := range []string{"gofmt -w main.go clientset internal/kinds internal/testkit/samples", "go vet ./...", "go test ./..."} {
+	for _, command := range []string{"gofmt -w main.go clientset internal/kinds internal/testkit/samples", "go vet ./...", "go test -vet=off ./..."} {
 		if said, err := c.run(strings.Fields(command)[0], strings.Fields(command)[1:]...); err != nil {
 			t.Errorf("%s: %v\n%s", command, err, said)
 		}
