@@ -107,7 +107,7 @@ func deploymentBy[P any](t *testing.T, begin func(context.Context, *testing.T, *
 
 // With --namespace it lists and watches there only.
 func TestNamespace(t *testing.T) {
-	c := newController("", nil, "here", t.Output())
+	c := newController("", "", nil, "here", t.Output())
 	if want := fooAPI + "/namespaces/here/foos"; c.foos != want {
 		t.Errorf("path %s, want %s", c.foos, want)
 	}
@@ -125,7 +125,7 @@ func TestNoFoo(t *testing.T) {
 			{{Request: list, Code: 200, Answer: `{"metadata":{"resourceVersion":"1"}}`}, {Request: watch, Code: 200, Answer: `{"type":"ADDED","object":` + foo + `}`}},
 		} {
 			config := chaptertest.Expect(t, exchanges...)
-			err := newController(config.Host, http.DefaultClient, "", t.Output()).run(t.Context())
+			err := newController(config.Host, "", http.DefaultClient, "", t.Output()).run(t.Context())
 			saysInOneLine(t, err, "is no ")
 		}
 	}

@@ -26,25 +26,25 @@ var (
 	refused = []string{"exec", "auth-provider", "username", "password", "as", "proxy-url", "tls-server-name", "insecure-skip-tls-verify"}
 )
 
-// connect returns the address of the API server that a kubeconfig names, and an HTTP client
-// with its credentials. Its error says what to do.
-func connect(file string) (server string, client *http.Client, err error) {
+// connect returns the address of the API server that a kubeconfig names, the token to show there, if there
+// is one, and an HTTP client with the certificates. Its error says what to do.
+func connect(file string) (server, token string, client *http.Client, err error) {
 	if file == "" {
-		return "", nil, errors.New("which cluster? Give --kubeconfig FILE, or set $KUBECONFIG; `make cluster` starts one and prints its file")
+		return "", "", nil, errors.New("which cluster? Give --kubeconfig FILE, or set $KUBECONFIG; `make cluster` starts one and prints its file")
 	}
 	content, err := os.ReadFile(file)
 	if err != nil {
-		return "", nil, fmt.Errorf("cannot read the kubeconfig: %w", err)
+		return "", "", nil, fmt.Errorf("cannot read the kubeconfig: %w", err)
 	}
 	config, err := parse(string(content))
 	if err == nil {
 		server = strings.TrimSuffix(config["server"], "/")
-		client, err = newClient(config, filepath.Dir(file))
+		token, client, err = newClient(config, filepath.Dir(file))
 	}
 	if err != nil {
-		return "", nil, fmt.Errorf("cannot use the kubeconfig %s: %w", file, err)
+		return "", "", nil, fmt.Errorf("cannot use the kubeconfig %s: %w", file, err)
 	}
-	return server, client, nil
+	return server, token, client, nil
 }
 
 // parse returns the wanted fields of a kubeconfig with one cluster and one user.
@@ -73,9 +73,9 @@ func parse(content string) (map[string]string, error) {
 	return config, nil
 }
 
-// newClient returns a client that trusts the cluster's certificate authority and shows the
-// user's certificate or token. The paths of files are relative to dir.
-func newClient(config map[string]string, dir string) (*http.Client, error) {
+// newClient returns the user's token, and a client that trusts the cluster's certificate authority and
+// shows the user's certificate. The paths of files are relative to dir.
+func newClient(config map[string]string, dir string) (token string, client *http.Client, err error) {
 	// read returns what stands in the kubeconfig itself, or in the file that it names.
 	read := func(field string) (content []byte, err error) {
 		if data := config[field+"-data"]; data != "" {
@@ -93,47 +93,30 @@ func newClient(config map[string]string, dir string) (*http.Client, error) {
 	authority, err1 := read("certificate-authority")
 	certificate, err2 := read("client-certificate")
 	key, err3 := read("client-key")
-	token, err4 := read("tokenFile")
+	fromFile, err4 := read("tokenFile")
 	if err := cmp.Or(err1, err2, err3, err4); err != nil {
-		return nil, err
+		return "", nil, err
 	}
 
 	trust := &tls.Config{}
 	if authority != nil {
 		trust.RootCAs = x509.NewCertPool()
 		if !trust.RootCAs.AppendCertsFromPEM(authority) {
-			return nil, errors.New("certificate-authority: no certificate in PEM form")
+			return "", nil, errors.New("certificate-authority: no certificate in PEM form")
 		}
 	}
 	if certificate != nil || key != nil {
 		pair, err := tls.X509KeyPair(certificate, key)
 		if err != nil {
-			return nil, fmt.Errorf("client-certificate and client-key: %w", err)
+			return "", nil, fmt.Errorf("client-certificate and client-key: %w", err)
 		}
 		trust.Certificates = []tls.Certificate{pair}
 	}
-	if token == nil {
-		token = []byte(config["token"])
-	}
-	return &http.Client{
-		Transport: bearer{strings.TrimSpace(string(token)), &http.Transport{TLSClientConfig: trust, Proxy: http.ProxyFromEnvironment}},
+	return strings.TrimSpace(cmp.Or(string(fromFile), config["token"])), &http.Client{
+		Transport: &http.Transport{TLSClientConfig: trust, Proxy: http.ProxyFromEnvironment},
 		// No redirect is followed: another host would see the token.
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 	}, nil
-}
-
-// bearer shows a token with each request, if there is one.
-type bearer struct {
-	token string
-	next  http.RoundTripper
-}
-
-func (b bearer) RoundTrip(r *http.Request) (*http.Response, error) {
-	if b.token != "" {
-		r = r.Clone(r.Context())
-		r.Header.Set("Authorization", "Bearer "+b.token)
-	}
-	return b.next.RoundTrip(r)
 }
 
 // explain adds to an error what to do.

@@ -4,6 +4,7 @@ import (
 	"crypto/tls"
 	"crypto/x509"
 	"encoding/pem"
+	"errors"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -49,7 +50,7 @@ func TestKubeconfigsThatItCannotUse(t *testing.T) {
 	} {
 		t.Run(test.reason, func(t *testing.T) {
 			file := kubeconfig(t, test.content)
-			_, _, err := connect(file)
+			_, _, _, err := connect(file)
 			saysInOneLine(t, err, append(test.want, file)...)
 		})
 	}
@@ -97,20 +98,19 @@ func TestKubeconfigsThatItCanUse(t *testing.T) {
 					t.Fatal(err)
 				}
 			}
-			address, client, err := connect(file)
+			address, token, client, err := connect(file)
 			if err != nil {
 				t.Fatal(err)
 			}
-			response, err := client.Get(address)
-			if err != nil {
-				t.Fatal(err)
-			}
-			defer response.Body.Close()
-			if address != server.URL || response.StatusCode != http.StatusOK {
-				t.Errorf("%s answers %s", address, response.Status)
+			c := newController(address, token, client, "", t.Output())
+			if content, err := c.send(t.Context(), http.MethodGet, "", nil); err != nil || address != server.URL {
+				t.Errorf("%s: %v", address, err)
+			} else {
+				content.Close()
 			}
 			// Another host would see the token.
-			if response, err := client.Get(address + "/elsewhere"); err != nil || response.StatusCode != http.StatusFound {
+			_, err = c.send(t.Context(), http.MethodGet, "/elsewhere", nil)
+			if refused := (*refusal)(nil); !errors.As(err, &refused) || refused.Code != http.StatusFound {
 				t.Errorf("a redirect is followed: %v", err)
 			}
 		})

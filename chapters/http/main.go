@@ -35,18 +35,19 @@ func start(ctx context.Context, args []string) error {
 	if flags.Parse(args) != nil || flags.NArg() > 0 {
 		return errors.New("usage: http [--kubeconfig FILE] [--namespace NAME]; without them, $KUBECONFIG names the file, and Foos of every namespace get their Deployment")
 	}
-	server, client, err := connect(*kubeconfig)
+	server, token, client, err := connect(*kubeconfig)
 	if err != nil {
 		return err
 	}
-	return explain(newController(server, client, *namespace, os.Stdout).run(ctx))
+	return explain(newController(server, token, client, *namespace, os.Stdout).run(ctx))
 }
 
 // controller is the whole program: a list and a watch fill the store and the queue, one
 // worker empties the queue.
 type controller struct {
 	server string       // as in https://127.0.0.1:6443
-	client *http.Client // has the credentials
+	token  string       // to show there, "" for none
+	client *http.Client // shows the certificate, if there is one
 	foos   string       // the path of the Foos
 	log    *log.Logger
 
@@ -55,12 +56,12 @@ type controller struct {
 	queue chan string    // the keys of Foos that may need something
 }
 
-func newController(server string, client *http.Client, namespace string, out io.Writer) *controller {
+func newController(server, token string, client *http.Client, namespace string, out io.Writer) *controller {
 	path := fooAPI + "/foos"
 	if namespace != "" {
 		path = fooAPI + "/namespaces/" + namespace + "/foos"
 	}
-	return &controller{server: server, client: client, foos: path, log: log.New(out, "", 0),
+	return &controller{server: server, token: token, client: client, foos: path, log: log.New(out, "", 0),
 		store: map[string]Foo{}, queue: make(chan string, 100)}
 }
 
@@ -231,6 +232,9 @@ func (c *controller) send(ctx context.Context, method, path string, body any) (i
 		return nil, err
 	}
 	request.Header.Set("Content-Type", "application/json")
+	if c.token != "" {
+		request.Header.Set("Authorization", "Bearer "+c.token)
+	}
 	response, err := c.client.Do(request)
 	if err != nil {
 		return nil, err

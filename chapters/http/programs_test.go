@@ -30,12 +30,12 @@ type byHTTP struct {
 }
 
 func startByHTTP(ctx context.Context, t *testing.T, s *server) *byHTTP {
-	address, client, err := connect(s.kubeconfig)
+	address, token, client, err := connect(s.kubeconfig)
 	if err != nil {
 		t.Fatal(err)
 	}
-	client.Transport = bearer{client.Transport.(bearer).token, testkit.Transport{Handler: s}}
-	p := &byHTTP{controller: newController(address, client, "", t.Output())}
+	client.Transport = testkit.Transport{Handler: s}
+	p := &byHTTP{controller: newController(address, token, client, "", t.Output())}
 	go func() {
 		p.err = p.run(ctx)
 		p.log.Print("http: ", p.err)

@@ -25,7 +25,7 @@ func TestSlowWrite(t *testing.T) {
 	body, answers := c.beginCreate()
 	c.storeBeta()
 	migration := c.Start("--kubeconfig", c.account, "migrate")
-	migration.Prints(1, "waiting for writes that began before|storedVersions is")
+	migration.Prints(1, "began before the switch: 37s|storedVersions is")
 	if _, err := io.WriteString(body, slowPizza); err != nil {
 		t.Fatal(err)
 	}
