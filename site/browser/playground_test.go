@@ -410,7 +410,7 @@ func TestPlaygroundAccess(t *testing.T) {
 	b.push("#tour > form:not([hidden]) .first")
 	b.sees("#nth", "Lesson 2")
 	b.until(`document.activeElement.matches('[name=guess-1]')`)
-	if live := value[string](b, `[...document.querySelectorAll('main [role=status], main [role=alert], [aria-live]')].filter((e) => e.id !== 'summary').map((e) => e.id).join(' ')`); live != "state loading tour wrong-guess notices heard" {
+	if live := value[string](b, `[...document.querySelectorAll('main [role=status], main [role=alert], [aria-live]')].filter((e) => e.id !== 'summary').map((e) => e.id).join(' ')`); live != "state loading tour wrong-guess refused notices heard" {
 		t.Errorf("so much is read out as it changes: %s", live)
 	}
 }
