@@ -2,9 +2,11 @@ package court
 
 import (
 	"cmp"
+	"fmt"
 	"net/http"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -23,9 +25,9 @@ func (t *told) scenarios() (all []scenario) {
 		all = append(all, scenario{name: name, what: what, judged: P1 | P2 | P3 | P4 | P5 | P6 | P7, steps: steps})
 	}
 	n := len(t.Steps)
-	add("killed-before-write", "SIGKILL in place of each different write, once; then it is started again.", steps(n, faulty(testkit.KillBefore)))
-	add("killed-after-write", "SIGKILL after each different write, before its answer, once; then it is started again.", steps(n, faulty(testkit.KillAfter)))
-	add("answer-lost", "Each different write takes effect, and its answer is lost, once.", steps(n, faulty(testkit.LoseAnswer)))
+	add("killed-before-write", "SIGKILL in place of each different write, once; then it is started again.", onFirst(testkit.KillBefore), steps(n, asTold))
+	add("killed-after-write", "SIGKILL after each different write, before its answer, once; then it is started again.", onFirst(testkit.KillAfter), steps(n, asTold))
+	add("answer-lost", "Each different write takes effect, and its answer is lost, once.", onFirst(testkit.LoseAnswer), steps(n, asTold))
 	add("down", "The program is down in each step.", steps(n, func(s *stage, i int) { s.take(whileDown(plays(i)), keeps) }))
 	for i, step := range t.Steps {
 		if i > 0 {
@@ -40,7 +42,7 @@ func (t *told) scenarios() (all []scenario) {
 		add("events-missed", "The watches are cut, and nothing can be read, while the story goes on after its first step; the old watches cannot be resumed (410 Gone).", missed)
 		add("stale-start", "The program starts after each step, and its first list of the user's objects is older than that: from before the step, and from when one of them was being deleted; the API server refuses streaming lists.", steps(n, stale))
 	}
-	add("restart", "The program is ended and started again, and nothing has changed: it writes nothing.", atMost, restarted, keeps)
+	add("restart", "The program is ended and started again, and nothing has changed: it writes nothing.", atMost, silently(whileDown(), (*stage).ready, wait(12*time.Second)), keeps)
 	add("drift", "A person changes each value that the program has set.", atMost, driftEach, keeps)
 	add("deleted", "A person deletes what the program has made.", atMost, deleteMade, keeps)
 	add("name-taken", "The names of what the program makes are taken by others' objects, which change, and then go.", namesTaken)
@@ -61,14 +63,6 @@ func steps(n int, play func(s *stage, i int)) step {
 // asTold plays a step, which ends as without a fault.
 func asTold(s *stage, i int) { s.take(plays(i), keeps, counted) }
 
-// faulty plays a step in which a fault happens to each different write.
-func faulty(fault testkit.Fault) func(s *stage, i int) {
-	return func(s *stage, i int) {
-		onFirst(fault)(s)
-		asTold(s, i)
-	}
-}
-
 // rests waits until all is stored as after a step without a fault, and stays so: a status may lag behind.
 func rests(s *stage) { s.take(keeps, rested, keeps) }
 
@@ -87,6 +81,20 @@ func atMost(s *stage) {
 }
 
 const makesNothing = notJudged("the program makes nothing")
+
+// onFirst makes a fault happen to the first try of each different write of each step.
+func onFirst(fault testkit.Fault) step {
+	return func(s *stage) {
+		var tried sync.Map
+		s.proxy.OnWrite(func(_ int, r *http.Request) testkit.Fault {
+			_, again := tried.LoadOrStore(fmt.Sprint(s.part.step, r.Method, r.URL.Path), true)
+			if again || s.judge.isLock(testkit.TargetOf(r.URL.Path)) {
+				return testkit.Pass
+			}
+			return fault
+		})
+	}
+}
 
 // refused plays a step while writes of what the program makes are refused for the first seconds. Meanwhile it must not take
 // away the last of what it has made.

@@ -19,22 +19,16 @@ import (
 	"example.com/byhand/kit/testkit"
 )
 
-// onFirst makes a fault happen to the first try of each different write from now on.
-func onFirst(fault testkit.Fault) step {
+// atWrite makes a fault happen to the n-th write of the program.
+func atWrite(n int, fault testkit.Fault) step {
 	return func(s *stage) {
-		var tried sync.Map
-		s.proxy.OnWrite(func(_ int, r *http.Request) testkit.Fault {
-			if _, again := tried.LoadOrStore(r.Method+r.URL.Path, true); again {
-				return testkit.Pass
+		s.proxy.OnWrite(func(i int, _ *http.Request) testkit.Fault {
+			if i == n {
+				return fault
 			}
-			return fault
+			return testkit.Pass
 		})
 	}
-}
-
-// atEachWrite are the steps of the story in which a fault happens to each different write.
-func atEachWrite(fault testkit.Fault) []step {
-	return []step{onFirst(fault), createFoo("a", "a", 1), converged, onFirst(fault), storyChange, converged, sameEnd}
 }
 
 // held takes steps while the watches of resources deliver nothing, and holds them for some

@@ -13,6 +13,8 @@ import (
 	"time"
 
 	"k8s.io/client-go/util/workqueue"
+
+	"example.com/byhand/kit/testkit"
 )
 
 // judge is one run of the judge.
@@ -20,8 +22,9 @@ type judge struct {
 	command command
 	// contract is the program, if it runs in memory.
 	contract Contract
-	kind     *kind  // nil: Foos, or told
-	told     *told  // nil: Foos, or kind
+	kind     *kind // nil: Foos, or told
+	told     *told // nil: Foos, or kind
+	quick    bool
 	dir      string // for files
 	// bound is how long the program has for what it is asked to do, if it needs no more
 	// than a tenth of that without faults.
@@ -191,8 +194,11 @@ func (s *stage) beyond() string {
 
 // judged runs one scenario.
 func (w *world) judged(ctx context.Context, sc *scenario) (*stage, error) {
-	if w.hopeless != "" {
+	switch {
+	case w.hopeless != "":
 		return nil, notJudged(w.hopeless)
+	case sc.perWrite != testkit.Pass:
+		return w.judgedEach(ctx, sc)
 	}
 	s, err := w.perform(ctx, sc, sc.steps...)
 	switch {
@@ -212,5 +218,32 @@ func (w *world) judged(ctx context.Context, sc *scenario) (*stage, error) {
 			w.hopeless = helpless
 		}
 	}
+	return s, nil
+}
+
+// judgedEach runs the story once for each of its writes, and stops when the program falls
+// short.
+func (w *world) judgedEach(ctx context.Context, sc *scenario) (s *stage, err error) {
+	most := 12
+	if w.judge.quick {
+		most = 3
+	}
+	for n := 1; n <= min(w.writes, most); n++ {
+		steps := []step{fooStory, sameEnd}
+		if w.judge.kind != nil {
+			steps = []step{added, kept(P6, different, true), changedByUser, kept(P6, different, false)}
+		}
+		if s, err = w.perform(ctx, sc, append([]step{atWrite(n, sc.perWrite)}, steps...)...); err != nil {
+			return s, err
+		}
+		if len(s.findings) > 0 {
+			s.remarks = append(s.remarks, fmt.Sprintf("at write %d of %d", n, w.writes))
+			return s, nil
+		}
+	}
+	if s == nil {
+		return nil, notJudged("the story takes no write")
+	}
+	s.remarks = append(s.remarks, fmt.Sprintf("%d of %d writes", min(w.writes, most), w.writes))
 	return s, nil
 }

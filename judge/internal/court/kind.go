@@ -82,7 +82,7 @@ func (k *kind) scenarios(chosen []scenario) (playable []scenario) {
 		if sc.name != "create" && !slices.ContainsFunc(chosen, func(c scenario) bool { return c.name == sc.name }) {
 			continue
 		}
-		if steps := steps[sc.name]; steps != nil {
+		if steps := steps[sc.name]; steps != nil || sc.perWrite != testkit.Pass {
 			sc.what, sc.steps, sc.judged, sc.unplayed = words.Replace(sc.what), steps, sc.judged&^(P3|P8), true
 			playable = append(playable, sc)
 		}
@@ -93,36 +93,28 @@ func (k *kind) scenarios(chosen []scenario) (playable []scenario) {
 // ofAnyKind are the steps of scenarios for a kind that is no Foo.
 func ofAnyKind() map[string][]step {
 	return map[string][]step{
-		"create":              {added, atRest, learnBegun, changedByUser, atRest, learnChanged},
-		faultFree:             {added, kept(P1, absent, true), changedByUser, kept(P1, absent, false)},
-		"restart":             {added, atRest, restarted},
-		"idle":                {added, atRest, silently(wait(65 * time.Minute))},
-		"image-changed":       {added, atRest, driftedByHand, kept(P1, drifted, true)},
-		"deployment-deleted":  {added, atRest, removed, kept(P1, absent, true)},
-		"name-taken":          {taken(false), forgotten, taken(true)},
-		"name-freed":          {taken(false), removed, kept(P1, absent, true)},
-		"deleted-background":  {added, atRest, deleted(""), collected, goneForGood},
-		"deleted-foreground":  {added, atRest, deleted("example.com/held"), goneForGood},
-		"events-missed":       {added, atRest, disturbed(8*time.Second, unreadable, cut, changedByUser, removed, compacted), kept(P1, absent, false)},
-		"killed-before-write": atEachWriteOfAny(testkit.KillBefore),
-		"killed-after-write":  atEachWriteOfAny(testkit.KillAfter),
-		"answer-lost":         atEachWriteOfAny(testkit.LoseAnswer),
-		"own-writes-unseen":   {added, atRest, heldMade(8*time.Second, changedByUser), kept(P1, absent, false)},
-		"silent-network":      {added, atRest, disturbed(15*time.Second, hanging(15*time.Second), changedByUser), kept(P6, different, false)},
-		"conflicts":           {added, contended(10*time.Second, wait(2*time.Second), changedByUser), kept(P6, different, false)},
-		"overloaded":          {added, atRest, few(100, disturbed(10*time.Second, overloaded, cut, changedByUser)), kept(P6, different, false)},
-		"rights-taken":        {added, atRest, few(40, disturbed(15*time.Second, refusing(http.StatusForbidden), changedByUser)), kept(P1, absent, false)},
-		"policy":              {added, atRest, few(40, disturbed(15*time.Second, refusing(http.StatusUnprocessableEntity), changedByUser)), kept(P6, different, false)},
-		"webhook-down":        {added, atRest, few(40, disturbed(15*time.Second, refusing(http.StatusInternalServerError), changedByUser)), kept(P1, absent, false)},
-		"webhook-changes":     {added, atRest, driftedAlways(fewTries(false, 15, endless, driftedByHand, wait(time.Minute))), driftedByHand, kept(P1, absent, true)},
-		"denied-with-ids":     {added, atRest, disturbed(15*time.Second, refusing(denied), fewTries(true, 5, repeated, changedByUser, wait(15*time.Second))), kept(P1, absent, false)},
-		"two-at-a-time":       {second, added, atRest, killFirst, changedByUser, kept(P6, different, false)},
+		"create":             {added, atRest, learnBegun, changedByUser, atRest, learnChanged},
+		faultFree:            {added, kept(P1, absent, true), changedByUser, kept(P1, absent, false)},
+		"restart":            {added, atRest, silently(whileDown(), atRest)},
+		"idle":               {added, atRest, silently(wait(65 * time.Minute))},
+		"image-changed":      {added, atRest, driftedByHand, kept(P1, drifted, true)},
+		"deployment-deleted": {added, atRest, removed, kept(P1, absent, true)},
+		"name-taken":         {taken(false), forgotten, taken(true)},
+		"name-freed":         {taken(false), removed, kept(P1, absent, true)},
+		"deleted-background": {added, atRest, deleted(""), collected, goneForGood},
+		"deleted-foreground": {added, atRest, deleted("example.com/held"), goneForGood},
+		"events-missed":      {added, atRest, disturbed(8*time.Second, unreadable, cut, changedByUser, removed, compacted), kept(P1, absent, false)},
+		"own-writes-unseen":  {added, atRest, heldMade(8*time.Second, changedByUser), kept(P1, absent, false)},
+		"silent-network":     {added, atRest, disturbed(15*time.Second, hanging(15*time.Second), changedByUser), kept(P6, different, false)},
+		"conflicts":          {added, contended(10*time.Second, wait(2*time.Second), changedByUser), kept(P6, different, false)},
+		"overloaded":         {added, atRest, few(100, disturbed(10*time.Second, overloaded, cut, changedByUser)), kept(P6, different, false)},
+		"rights-taken":       {added, atRest, few(40, disturbed(15*time.Second, refusing(http.StatusForbidden), changedByUser)), kept(P1, absent, false)},
+		"policy":             {added, atRest, few(40, disturbed(15*time.Second, refusing(http.StatusUnprocessableEntity), changedByUser)), kept(P6, different, false)},
+		"webhook-down":       {added, atRest, few(40, disturbed(15*time.Second, refusing(http.StatusInternalServerError), changedByUser)), kept(P1, absent, false)},
+		"webhook-changes":    {added, atRest, driftedAlways(fewTries(false, 15, endless, driftedByHand, wait(time.Minute))), driftedByHand, kept(P1, absent, true)},
+		"denied-with-ids":    {added, atRest, disturbed(15*time.Second, refusing(denied), fewTries(true, 5, repeated, changedByUser, wait(15*time.Second))), kept(P1, absent, false)},
+		"two-at-a-time":      {second, added, atRest, killFirst, changedByUser, kept(P6, different, false)},
 	}
-}
-
-// atEachWriteOfAny is atEachWrite for a kind that is no Foo.
-func atEachWriteOfAny(fault testkit.Fault) []step {
-	return []step{onFirst(fault), added, kept(P6, different, true), onFirst(fault), changedByUser, kept(P6, different, false)}
 }
 
 // path is where an object of the kind is.
@@ -167,7 +159,7 @@ func learnBegun(s *stage) {
 }
 
 func learnChanged(s *stage) {
-	s.judge.kind.changed, s.baseline = s.stored(), s.stored()
+	s.judge.kind.changed, s.baseline, s.writes = s.stored(), s.stored(), len(s.tries(s.begin))
 }
 
 // added creates the object a, like the sample.
@@ -199,6 +191,17 @@ func kept(p properties, l *lesson, begun bool) step {
 			return found(p, l, time.Now(), "Without the fault (-), and %s after it (+):\n%s", bound, gocmp.Diff(want, now))
 		})
 		atRest(s)
+	}
+}
+
+// silently takes steps, and fails if the program tries a write meanwhile: P2.
+func silently(steps ...step) step {
+	return func(s *stage) {
+		begin := time.Now()
+		s.take(steps...)
+		if writes := s.tries(begin); len(writes) > 0 {
+			s.find(found(P2, noisy, time.Now(), "Nothing was to do, and the program has sent %d writes. The first: %s", len(writes), writes[0].String()))
+		}
 	}
 }
 

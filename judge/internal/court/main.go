@@ -117,7 +117,7 @@ func do(ctx context.Context, o options) (short int, err error) {
 
 // run judges, and prints as it goes.
 func run(ctx context.Context, o options, chosen []scenario, c command, t *told) (short int, err error) {
-	j := &judge{bound: usualBound, command: c, beside: o.beside, told: t}
+	j := &judge{quick: o.quick, bound: usualBound, command: c, beside: o.beside, told: t}
 	if j.dir, err = os.MkdirTemp("", "byhand-judge-"); err != nil {
 		return 0, err
 	}

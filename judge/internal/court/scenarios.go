@@ -32,8 +32,10 @@ type scenario struct {
 	// measures what other work would delay.
 	alone bool
 	// real: the API server in memory cannot play it.
-	real  bool
-	steps []step
+	real bool
+	// perWrite, if it is not Pass, happens to the n-th write, for each n, in a run of its own.
+	perWrite testkit.Fault
+	steps    []step
 }
 
 // scenarios are told in this order.
@@ -90,7 +92,7 @@ var scenarios = []scenario{
 			gone, converged}},
 	{name: "replicasets-refused", what: "A quota admits no ReplicaSet, so that a Deployment makes no progress: the status is true, and the program leaves it as it is.",
 		judged: P1 | P2 | P3 | P5,
-		steps: []step{noReplicaSets(createFoo("a", "a", 1), until("a", "stuck", isStuck), silent, claimsNothing("a"), silently(wait(5*time.Second))),
+		steps: []step{noReplicaSets(createFoo("a", "a", 1), until("a", "stuck", isStuck), silent, claimsNothing("a"), idle(5*time.Second)),
 			patchDeployment("a", note(1)), converged}},
 	{name: "paused-template", what: "While the program is down, a person gives the Deployment another image, and pauses it when that runs: no Pod gets the right image before the pause ends, and the status does not say Ready.",
 		judged: P1 | P2 | P3 | P5,
@@ -102,7 +104,7 @@ var scenarios = []scenario{
 		steps: []step{createFoo("a", "a", 1), createFoo("b", "b", 2), converged, silent, restarted}},
 	{name: "idle", what: "Nothing happens for 65 s: the program writes nothing.",
 		judged: P1 | P2 | P5,
-		steps:  []step{createFoo("a", "a", 1), createFoo("b", "b", 2), converged, silent, silently(wait(65 * time.Second))}},
+		steps:  []step{createFoo("a", "a", 1), createFoo("b", "b", 2), converged, silent, idle(65 * time.Second)}},
 
 	// Faults, on a control plane without the controllers of Kubernetes. Those that keep a
 	// program from starting begin when it works: to end at the start is no violation.
@@ -110,11 +112,11 @@ var scenarios = []scenario{
 		judged: P1 | P2 | P3 | P4 | P5, quick: true, bare: true, calibrates: true,
 		steps: []step{fooStory, remember}},
 	{name: "killed-before-write", what: "SIGKILL in place of the n-th write, for each n; then it is started again.",
-		judged: P1 | P3 | P4 | P5 | P6, bare: true, steps: atEachWrite(testkit.KillBefore)},
+		judged: P1 | P3 | P4 | P5 | P6, bare: true, perWrite: testkit.KillBefore},
 	{name: "killed-after-write", what: "SIGKILL after the n-th write, before its answer, for each n; then it is started again.",
-		judged: P1 | P3 | P4 | P5 | P6, quick: true, bare: true, steps: atEachWrite(testkit.KillAfter)},
+		judged: P1 | P3 | P4 | P5 | P6, quick: true, bare: true, perWrite: testkit.KillAfter},
 	{name: "answer-lost", what: "The n-th write takes effect and its answer is lost, for each n.",
-		judged: P1 | P3 | P4 | P5 | P6, quick: true, bare: true, steps: atEachWrite(testkit.LoseAnswer)},
+		judged: P1 | P3 | P4 | P5 | P6, quick: true, bare: true, perWrite: testkit.LoseAnswer},
 	{name: "own-writes-unseen", what: "A Foo is created, another one scaled and renamed, and the watch of Deployments is held back for 8 s: the program does not see its own writes.",
 		judged: P1 | P3 | P4 | P5, quick: true, bare: true,
 		steps: []step{createFoo("a", "a", 1), converged, held(8*time.Second, "deployments", createFoo("b", "b", 1), storyChange), converged}},
@@ -170,7 +172,7 @@ var scenarios = []scenario{
 		steps: []step{createFoo("a", "a", 1), converged, oneDeployment(few(80, storyChange, createFoo("b", "b", 1), wait(10*time.Second))), converged}},
 	{name: "pods-refused", what: "A Foo asks for 3 replicas, and the Deployment gets 2 Pods (ReplicaFailure): the status tells 2, and the program writes nothing until there are 3.",
 		judged: P1 | P2 | P3 | P5, quick: true, bare: true,
-		steps: []step{createFoo("a", "a", 1), converged, podsAtMost(2, changeFoo("a", object{"replicas": 3}), tells("a", 2), silent, silently(wait(5*time.Second))), converged}},
+		steps: []step{createFoo("a", "a", 1), converged, podsAtMost(2, changeFoo("a", object{"replicas": 3}), tells("a", 2), silent, idle(5*time.Second)), converged}},
 	{name: "apiserver-killed", what: "The API server is killed and started again on the same data.",
 		judged: P1 | P2 | P3 | P4 | P5 | P6 | P7, bare: true, alone: true, real: true,
 		steps: []step{createFoo("a", "a", 1), converged, apiServerKilled, storyChange, converged, sameEnd}},

@@ -39,15 +39,41 @@ func converged(s *stage) {
 // wait waits.
 func wait(d time.Duration) step { return func(s *stage) { s.pause(d) } }
 
-// silently takes steps, and fails if the program writes meanwhile: P2.
-func silently(steps ...step) step {
+// idle fails if the program writes anything for so long: P2.
+func idle(d time.Duration) step {
 	return func(s *stage) {
-		begin := time.Now()
-		s.take(steps...)
-		if writes := s.writesSince(begin); len(writes) > 0 {
-			s.find(found(P2, noisy, time.Now(), "Nothing was to do, and the program has sent %d writes. The first: %s", len(writes), writes[0].String()))
+		// Twice if another client has changed something meanwhile.
+		for tries := 0; ; tries++ {
+			begin, changes := time.Now(), s.history.changes()
+			s.pause(d)
+			writes := s.writesSince(begin)
+			if len(writes) == 0 {
+				return
+			}
+			if tries > 0 || !s.history.statusChangedSince(changes) {
+				s.find(found(P2, noisy, time.Now(), "Nothing has happened for %s, and the program has sent %d writes. The first: %s", d, len(writes), writes[0].String()))
+				return
+			}
 		}
 	}
+}
+
+// statusChangedSince reports whether the controllers of Kubernetes have written since
+// there were so many versions: then the program may have had something to do.
+func (h *history) statusChangedSince(versions int) bool {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	last := map[types.UID]*appsv1.Deployment{}
+	for i, v := range h.versions {
+		if v.deployment == nil {
+			continue
+		}
+		before := last[v.deployment.UID]
+		if last[v.deployment.UID] = v.deployment; i >= versions && before != nil && before.Generation == v.deployment.Generation && before.Status.AvailableReplicas != v.deployment.Status.AvailableReplicas {
+			return true
+		}
+	}
+	return false
 }
 
 // whileDown ends the program, takes steps, and starts it again.
@@ -61,8 +87,17 @@ func whileDown(steps ...step) step {
 	}
 }
 
-// restarted ends the program and starts it again, and nothing has changed: then it has nothing to write.
-func restarted(s *stage) { silently(whileDown(), (*stage).ready, wait(12*time.Second))(s) }
+// restarted ends the program and starts it again. A new Foo shows when it has begun to
+// work; then no other object may have been written.
+func restarted(s *stage) {
+	begin := time.Now()
+	whileDown()(s)
+	s.take(createFoo("probe", "probe", 1), converged, silent)
+	writes := slices.DeleteFunc(s.writesSince(begin), func(r request) bool { return r.Target.Name == "" || r.Target.Name == "probe" })
+	if len(writes) > 0 {
+		s.find(found(P2, noisy, time.Now(), "The program was started again, and nothing had changed. It has sent %d writes for objects that are as asked. The first: %s", len(writes), writes[0].String()))
+	}
+}
 
 // staysAlone waits, and then no Foo may control a Deployment: P4. One that was made by a
 // program that did not yet know of the deletion is forgiven; it is deleted, and must not

@@ -1,6 +1,7 @@
 package court
 
 import (
+	"net/http"
 	"strings"
 	"time"
 
@@ -20,8 +21,10 @@ func storyChange(s *stage) {
 	changeFoo("a", spec)(s)
 }
 
-// remember keeps the end of the story.
-func remember(s *stage) { s.baseline = s.history.snapshot(s.namespace) }
+// remember keeps the end of the story, and how many writes it took.
+func remember(s *stage) {
+	s.baseline, s.writes = s.history.snapshot(s.namespace), len(s.requests(s.begin, func(r request) bool { return r.Method != http.MethodGet }))
+}
 
 // sameEnd fails if the end of the story is not the one without faults: P6.
 func sameEnd(s *stage) {

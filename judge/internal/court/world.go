@@ -31,6 +31,7 @@ type world struct {
 
 	// What the run without faults has shown.
 	bound    time.Duration // how long the program may take
+	writes   int           // what it writes for the story
 	baseline string        // the end of the story
 	hopeless string        // why nothing else can be judged
 }
@@ -96,7 +97,7 @@ func down(worlds worlds) error {
 
 // meet makes the world ready for a program of which nothing is known yet.
 func (w *world) meet(j *judge) {
-	w.judge, w.bound, w.baseline, w.hopeless = j, j.bound, "", ""
+	w.judge, w.bound, w.writes, w.baseline, w.hopeless = j, j.bound, 0, "", ""
 }
 
 // foos is the client of the Foos of a namespace.
