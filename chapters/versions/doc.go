@@ -14,8 +14,8 @@
 //   - v1beta1 is served only while this program converts. One write to the definition
 //     brings the webhook and v1beta1, another one takes both away. What others change of that
 //     is restored after 5 seconds.
-//   - A migration begins when the API server has seen the new version, and no write that began
-//     before can end any more. So it waits for 37 seconds.
+//   - A migration begins when no write that began before the switch can end any more, after 34
+//     seconds. It waits for 37: the API servers see the switch within milliseconds, and are not asked.
 //   - The server answers until the API server does not ask any more.
 //   - The webhook is taken away only if every Pizza is stored as v1alpha1, as config/crd
 //     says. Otherwise it stays in the definition, and only the storage version is served.

@@ -25,8 +25,8 @@ import (
 // has seen that.
 const farewell = 20 * time.Second
 
-// drain is a little more than the API server gives a write: 34 seconds (requestTimeoutUpperBound
-// in k8s.io/apiserver). In the rest it sees the switch.
+// drain is what the API server gives a write, 34 seconds (requestTimeoutUpperBound in
+// k8s.io/apiserver), and three for the switch, of which the API servers hear within milliseconds.
 const drain = 37 * time.Second
 
 func main() {

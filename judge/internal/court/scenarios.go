@@ -77,7 +77,7 @@ var scenarios = []scenario{
 		judged: P1 | P2 | P4 | P5, quick: true,
 		steps: []step{makeFoo("a", object{"deploymentName": "a", "replicas": int64(1)}, "example.com/held"), converged,
 			deleteFoo("a", metav1.DeletePropagationForeground), staysAlone("a"), patchFoo("a", object{"metadata": object{"finalizers": nil}}), converged}},
-	{name: "deleted-orphan", what: "Three Foos are deleted and their Deployments are to stay: the program does not touch them afterwards.",
+	{name: "deleted-orphan", what: "Three Foos are deleted and their Deployments are to stay. 3 s later these have no owner any more: the program never touches them.",
 		judged: P2 | P5, bare: true,
 		steps: []step{createFoo("a", "a", 1), createFoo("b", "b", 1), createFoo("c", "c", 1), converged, deleteFoo("a", metav1.DeletePropagationOrphan),
 			deleteFoo("b", metav1.DeletePropagationOrphan), deleteFoo("c", metav1.DeletePropagationOrphan), freed("a", "b", "c")}},
