@@ -36,6 +36,16 @@ options:
   kwokControllerBinary: "%[7]s/kwok"
   kubectlBinary: "%[7]s/kubectl"
 componentsPatches:
+# There is one of each. With leader election they would exit when a busy machine
+# delays the renewal of a Lease for 10 s.
+- name: kube-controller-manager
+  extraArgs:
+  - key: leader-elect
+    value: "false"
+- name: kube-scheduler
+  extraArgs:
+  - key: leader-elect
+    value: "false"
 - name: kube-apiserver
   extraArgs:
   # Only who may update an object's finalizers may block its deletion by an owner

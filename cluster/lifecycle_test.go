@@ -71,6 +71,14 @@ func testRunning(t *testing.T, c *testCluster) {
 			t.Errorf("got %s, want %s", got, want)
 		}
 	})
+	t.Run("no component can lose a Lease", func(t *testing.T) {
+		leases := c.query(t, "get", "leases", "--namespace=kube-system", "--output=name")
+		for _, component := range []string{"kube-controller-manager", "kube-scheduler"} {
+			if strings.Contains(leases, component) {
+				t.Errorf("%s elects a leader, and exits if a busy machine delays it for 10 s", component)
+			}
+		}
+	})
 	// All of 127.0.0.0/8 is this machine, so 127.0.0.2 reaches what listens everywhere, and
 	// what listens on 127.0.0.1 not.
 	t.Run("it listens on loopback only", func(t *testing.T) {
