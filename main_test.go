@@ -25,14 +25,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
-	"k8s.io/client-go/rest"
-	"k8s.io/client-go/tools/cache"
 
-	"example.com/byhand/clientset"
-	"example.com/byhand/controller"
-	"example.com/byhand/informer"
-	"example.com/byhand/internal/kinds"
-	"example.com/byhand/internal/observer"
+	"example.com/byhand/internal/app"
 	"example.com/byhand/internal/testkit/quiet"
 	"example.com/byhand/kit/leader"
 	"example.com/byhand/kit/testkit"
@@ -63,9 +57,9 @@ func TestRun(t *testing.T) {
 	s.add(deployments+"taken", replicas(1))
 	p := s.start("--resync", "0") // Nothing happens without an event.
 	p.serves("informers", "/readyz?verbose", `\+]leader-election ok`, `\+]informer/foos.samplecontroller.k8s.io ok`, `\+]informer/deployments.apps ok`)
-	p.prints("WaitForSync", `in memory: \[0 foos.samplecontroller.k8s.io 1 deployments.apps`)
+	p.prints("WaitForSync", "in memory: 0 foos.samplecontroller.k8s.io, 1 deployments.apps")
 	p.prints("handler of Projects", "found    Project default/project: replicas 1")
-	p.prints("workers.Run", "16 workers start")
+	p.prints("lead", "16 workers start")
 
 	s.add(foos+"foo", wants("one"))
 	p.prints("handler of Foos", "added    Foo default/foo: wants Deployment one, replicas 1; no status yet")
@@ -98,7 +92,7 @@ func TestRun(t *testing.T) {
 		t.Error("events.Start, observe.Requests: the requests for Events are in the story")
 	}
 	p.serves("election.Healthy", "/healthz?verbose", `\+]leader-election ok`)
-	p.serves("metrics", "/metrics", `informer_store_objects{group="apps",resource="deployments"} 1`, `controller_runtime_max_concurrent_reconciles{controller="foo"} 24`,
+	p.serves("metrics", "/metrics", `informer_store_objects{group="apps",resource="deployments"} 1`, `controller_runtime_max_concurrent_reconciles{controller="foo"} 16`,
 		`controller_runtime_reconcile_total{controller="foo",result="success"} [1-9]`, `workqueue_adds_total{name="foo"} [1-9]`)
 	p.serves("--pprof is not given", "/debug/pprof/", "404")
 
@@ -108,14 +102,14 @@ func TestRun(t *testing.T) {
 	post := receive(s, "a worker sends nothing", posts)
 	p.cancel()
 	s.eventually("informers: they end with the context", func() error { return differ(s.watches.Load(), "0") })
-	p.serves("view.stop: before the workers have ended", "/healthz", "ok")
+	p.serves("observe.Stop: before the workers have ended", "/healthz", "ok")
 	close(post)
 	p.ends(nil)
 	if !strings.HasSuffix(p.output(), "stopped: every worker has finished what it had begun\n") {
-		t.Error("workers.Run, observe.Close: run has returned and has not told the end")
+		t.Error("lead, observe.Close: run has returned and has not told the end")
 	}
-	s.sends("workers.Run: a worker finishes what it has begun", "POST deployments", "PUT foos/last/status")
-	p.serves("view.stop: after run has returned", "/healthz", "connection refused")
+	s.sends("lead: a worker finishes what it has begun", "POST deployments", "PUT foos/last/status")
+	p.serves("observe.Stop: after run has returned", "/healthz", "connection refused")
 }
 
 // TestSync holds back the first list of each informer that is awaited. The program is not ready,
@@ -132,7 +126,7 @@ func TestSync(t *testing.T) {
 			// The event comes after the sync, if that does not wait for the one that is held.
 			s.edit(projects+"project", "spec", replicas(2))
 			p.prints("handler of Projects", `"part":"store","what":"updated"`)
-			p.prints("EnqueueOwner, LowPriorityWhenUnchanged: the initial list adds a key", `"part":"queue".*"text":"behind every change"`)
+			p.prints("EnqueueOwner, AddLowPriority: the initial list adds a key", `"part":"queue".*"text":"behind every change"`)
 			if strings.Contains(p.output(), `"what":"synced"`) {
 				t.Errorf("WaitForSync: not for %s", resource)
 			}
@@ -174,14 +168,9 @@ func TestRights(t *testing.T) {
 	s.Refuse(lost("projects"))
 	p = s.start("--trace=json")
 	s.sends("WaitForSync: it waits for no Project", "PUT foos/foo/status")
-	p.serves("view.serve", "/readyz", "^ok$")
+	p.serves("observe.Serve", "/readyz", "^ok$")
 	p.serves("metrics", "/metrics", `informer_ready{group="examples-gzh.com",resource="projects"} 0`)
 
-	s.Refuse(lost("foos"))
-	s.CutWatches("foos")
-	p.serves("view.serve: of a right that is lost", "/readyz", `-]informer/foos.samplecontroller.k8s.io failed: .*no right`)
-	s.Refuse(nil)
-	p.serves("view.serve: the right is back", "/readyz", "^ok$")
 	p.cancel()
 	p.ends(nil)
 }
@@ -200,7 +189,7 @@ func TestNoProjects(t *testing.T) {
 	p.prints("connect.CheckGroup", "going on without Projects: .* does not serve examples-gzh.com/v1alpha1: .*kubectl apply -f config/crd")
 	s.add(foos+"foo", wants("one"))
 	s.sends("Reconciler", "POST deployments", "PUT foos/foo/status")
-	p.serves("view.serve", "/readyz", "^ok$")
+	p.serves("observe.Serve", "/readyz", "^ok$")
 	p.cancel()
 	p.ends(nil)
 }
@@ -214,7 +203,7 @@ func TestFlags(t *testing.T) {
 		s.Add(strings.Replace(path, "/default/", "/other/", 1), s.Get(path).DeepCopy())
 	}
 	p := s.start("--namespace", "default", "--resync", "50ms", "--trace=json", "--pprof")
-	if got := p.prints("WaitForSync", `in memory: ([^"]*)`); got != "[1 foos.samplecontroller.k8s.io 2 deployments.apps]" {
+	if got := p.prints("WaitForSync", `in memory: ([^"]*)`); got != "1 foos.samplecontroller.k8s.io, 2 deployments.apps" {
 		t.Errorf("--namespace: in memory are %s, want those of one namespace", got)
 	}
 	p.serves("--pprof", "/debug/pprof/", "goroutine")
@@ -256,7 +245,7 @@ func TestLimits(t *testing.T) {
 	p.cancel()
 	p.ends(nil)
 	if shown, _ := io.ReadAll(stream.Body); !strings.Contains(string(shown), `"what":"stopped"`) {
-		t.Errorf("view.serve, view.stop, observe.Close: the page does not show the last step, after %d bytes", len(shown))
+		t.Errorf("observe.Serve, observe.Stop, observe.Close: the page does not show the last step, after %d bytes", len(shown))
 	}
 }
 
@@ -280,7 +269,7 @@ func TestLeader(t *testing.T) {
 	first.serves("election.Joined", "/readyz", `-]leader-election failed: the Lease home/byhand`)
 	s.Refuse(nil)
 	first.prints("election.Run", "standing by: another is the leader")
-	first.serves("view.serve: one that stands by", "/readyz", "^ok$")
+	first.serves("observe.Serve: one that stands by", "/readyz", "^ok$")
 	for _, r := range s.APIServer.Log() {
 		if r.Target.Resource != "" && r.Target.Resource != "leases" {
 			t.Errorf("election.Run, informers: while another process leads it sends %s %s", r.Method, r.Path)
@@ -303,7 +292,7 @@ func TestLeader(t *testing.T) {
 	s.eventually("informers: they end with the context", func() error { return differ(s.watches.Load(), "0") })
 	close(post)
 	first.ends(nil)
-	s.sends("workers.Run: a worker finishes what it has begun", "POST deployments", "PUT foos/slow/status")
+	s.sends("lead: a worker finishes what it has begun", "POST deployments", "PUT foos/slow/status")
 	second.prints("election.Run", "workers start")
 	var story []string
 	for _, c := range s.History() {
@@ -343,85 +332,6 @@ func TestLeader(t *testing.T) {
 	}
 }
 
-// TestLoops has two loops and one informer for each. Both loops wait for both informers, are ready
-// and counted, and begin a reconcile only while this process leads.
-func TestLoops(t *testing.T) {
-	for _, test := range []struct {
-		flags []string
-		want  string
-	}{{nil, "[Foo begins Project begins]"}, {[]string{"--leader-elect"}, "[Foo waits Project waits]"}} {
-		s := newServer(t)
-		s.add(projects+"project", replicas(1))
-		s.add(foos+"foo", wants("one"))
-		o, err := parseFlags(append(test.flags, "--workers=2"))
-		if err != nil {
-			t.Fatal(err)
-		}
-		config := &rest.Config{Host: s.url}
-		client, err := clientset.NewForConfig(config)
-		if err != nil {
-			t.Fatal(err)
-		}
-		read := []*informer.Informer{
-			informer.NewProjects(client, "", 0, cache.ResourceEventHandlerFuncs{}), informer.NewFoos(client, "", 0, cache.ResourceEventHandlerFuncs{}),
-		}
-		did := make(chan string)
-		ctx, cancel := context.WithCancel(quiet.Context(t))
-		p := &program{server: s, cancel: cancel, ended: make(chan struct{})}
-		observe := newView(o, p)
-		var loops []loop
-		for _, kind := range []observer.Kind{kinds.Foo, kinds.Project} {
-			queue := &waits{observe.Queue(kind, controller.NewPriorityQueue(kind.Resource)), func() { did <- kind.GVK.Kind + " waits" }}
-			queue.Add(cache.NewObjectName("default", "one"))
-			loops = append(loops, loop{kind, queue, begins(func() { did <- kind.GVK.Kind + " begins" })})
-		}
-		// This election is never run: with a Lease, nobody leads.
-		election, err := leader.New(config, "home", *o.election, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
-		release := s.HoldWatches("foos")
-		if err := observe.serve(o, election, loops, read, read); err != nil {
-			t.Fatal(err)
-		}
-		go func() {
-			defer close(p.ended)
-			p.err = lead(ctx, observe.Program, election, o.workers, loops, read, read)
-			observe.stop()
-		}()
-		p.serves("the first loop's workers", "/metrics", `max_concurrent_reconciles{controller="foo"} 3`)
-		p.serves("the second loop's workers", "/metrics", `max_concurrent_reconciles{controller="project"} 3`)
-		if len(test.flags) == 0 {
-			p.serves("read", "/readyz?verbose", `\+]informer/projects.examples-gzh.com ok`, `-]informer/foos.samplecontroller.k8s.io failed`)
-		}
-		release()
-		got := []string{receive(s, "the loops: none works", did), receive(s, "the loops: one works, the other does not", did)}
-		slices.Sort(got)
-		if err := differ(got, test.want); err != nil {
-			t.Errorf("%v: %v", test.flags, err)
-		}
-		p.prints("the workers of both", `in memory: \[1 projects.examples-gzh.com 1 foos.samplecontroller.k8s.io\]\n.*4 workers start`)
-		cancel()
-		p.ends(nil)
-	}
-}
-
-// begins is a reconciler that tells of each reconcile.
-type begins func()
-
-func (b begins) Reconcile(context.Context, cache.ObjectName) (time.Duration, error) {
-	b()
-	return 0, nil
-}
-
-// waits is a queue that tells of each delay.
-type waits struct {
-	controller.PriorityQueue
-	tell func()
-}
-
-func (w *waits) AddAfter(cache.ObjectName, time.Duration) { w.tell() }
-
 // TestErrors ends run before the informers start, at each step.
 func TestErrors(t *testing.T) {
 	// A signal while it connects.
@@ -447,12 +357,12 @@ func TestErrors(t *testing.T) {
 		missing string // a path that is answered 404
 		want    string
 	}{
-		{"view.serve", []string{"--page", taken.Addr().String()}, "", "--page: cannot listen"},
+		{"observe.Serve", []string{"--page", taken.Addr().String()}, "", "--page: cannot listen"},
 		{"connect.Config", []string{"--kubeconfig", "/nowhere/config"}, "", "cannot read the kubeconfig"},
 		{"leader.New", []string{"--leader-elect", "--leader-elect-renew-deadline=1h"}, "", "leader election: "},
 		{"events.Start, newClients", []string{"--kubeconfig", kubeconfig(t, "{server: 'https://127.0.0.1:1', certificate-authority-data: AAAA}")}, "", "the kubeconfig is broken"},
 		{"connect.Check of Foos", nil, "/apis/samplecontroller.k8s.io/v1alpha1", "kubectl apply -f config/crd"},
-		{"view.serve", []string{"--listen", taken.Addr().String()}, "", "--listen: cannot listen"},
+		{"observe.Serve", []string{"--listen", taken.Addr().String()}, "", "--listen: cannot listen"},
 	} {
 		t.Run(test.step, func(t *testing.T) {
 			s := newServer(t)
@@ -467,7 +377,7 @@ func TestErrors(t *testing.T) {
 			if p.err == nil || !strings.Contains(p.err.Error(), test.want) {
 				t.Errorf("%s: run returns %v, want %s", test.step, p.err, test.want)
 			}
-			if test.step == "view.serve" && !strings.Contains(p.output(), "talking to http") {
+			if test.step == "observe.Serve" && !strings.Contains(p.output(), "talking to http") {
 				t.Error("observe.Close: run has returned, and what it said before is not printed")
 			}
 		})
@@ -644,7 +554,7 @@ type program struct {
 // start calls run. It ends with the test at the latest.
 func (s *server) start(args ...string) *program {
 	s.Helper()
-	o, err := parseFlags(append([]string{"--kubeconfig", s.kubeconfig}, args...))
+	o, err := app.ParseFlags(append([]string{"--kubeconfig", s.kubeconfig}, args...))
 	if err != nil {
 		s.Fatal(err)
 	}
@@ -703,7 +613,7 @@ func (p *program) prints(what, pattern string) string {
 // an answer, too.
 func (p *program) serves(what, path string, patterns ...string) {
 	p.Helper()
-	url := p.prints("view.serve", "health and metrics at (http://[0-9.:]+)") + path
+	url := p.prints("observe.Serve", "health and metrics at (http://[0-9.:]+)") + path
 	for _, pattern := range patterns {
 		p.eventually(what+": GET "+path, func() error {
 			answer, err := client.Get(url)

@@ -50,10 +50,10 @@ func run(t *testing.T, queue controller.Queue, workers int, reconcile controller
 
 // inBubble runs a test with a queue in a bubble, which the queue's own goroutines do not outlive:
 // they end with its next tick.
-func inBubble(t *testing.T, test func(t *testing.T, queue controller.PriorityQueue)) {
+func inBubble(t *testing.T, test func(t *testing.T, queue controller.Queue)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
-		queue := controller.NewPriorityQueue("")
+		queue := controller.NewQueue("")
 		t.Cleanup(func() {
 			queue.ShutDown()
 			time.Sleep(time.Minute)
@@ -87,12 +87,11 @@ func TestRetry(t *testing.T) {
 	}{
 		{reason: "done"},
 		{reason: "look again", again: time.Millisecond, back: true},
-		{reason: "an error before its back-off ends", again: time.Nanosecond, err: errors.New("broken"), back: true, failures: 1},
 		{reason: "an error", err: errors.New("broken"), back: true, failures: 1},
 		{reason: "a conflict", err: conflict, back: true, failures: 1},
 	} {
 		t.Run(test.reason, func(t *testing.T) {
-			queue := controller.NewPriorityQueue("")
+			queue := controller.NewQueue("")
 			calls := make(chan int)
 			run(t, queue, 1, func(_ context.Context, key cache.ObjectName) (time.Duration, error) {
 				calls <- queue.NumRequeues(key)
@@ -123,7 +122,7 @@ func TestRetry(t *testing.T) {
 // A success wipes out the failures before it, so the next failure is retried
 // early again.
 func TestSuccessForgetsFailures(t *testing.T) {
-	queue := controller.NewPriorityQueue("")
+	queue := controller.NewQueue("")
 	var calls atomic.Int32
 	succeeded := make(chan struct{})
 	run(t, queue, 1, func(context.Context, cache.ObjectName) (time.Duration, error) {
@@ -144,7 +143,7 @@ func TestSuccessForgetsFailures(t *testing.T) {
 
 // A key that waits is not done: what it has failed before still counts.
 func TestWaitKeepsFailures(t *testing.T) {
-	queue := controller.NewPriorityQueue("")
+	queue := controller.NewQueue("")
 	failures := make(chan int, 10)
 	var calls atomic.Int32
 	run(t, queue, 1, func(_ context.Context, key cache.ObjectName) (time.Duration, error) {
@@ -165,23 +164,6 @@ func TestWaitKeepsFailures(t *testing.T) {
 	}
 }
 
-// requeueAfter counts, too, if it is sooner than the back-off of an error.
-func TestErrorWithRequeueAfter(t *testing.T) {
-	inBubble(t, func(t *testing.T, queue controller.PriorityQueue) {
-		var calls []time.Time
-		stop := run(t, queue, 1, func(context.Context, cache.ObjectName) (time.Duration, error) {
-			calls = append(calls, time.Now())
-			return time.Second, errors.New("broken")
-		})
-		queue.Add(oneKey)
-		time.Sleep(10 * time.Minute)
-		stop()
-		if got := calls[len(calls)-1].Sub(calls[len(calls)-2]); got != time.Second {
-			t.Errorf("after %d failures it comes back after %s, want 1s", len(calls), got)
-		}
-	})
-}
-
 // An error is logged for what it is, also beside another one.
 func TestErrorsAreLogged(t *testing.T) {
 	resource := schema.GroupResource{Resource: "widgets"}
@@ -196,13 +178,13 @@ func TestErrorsAreLogged(t *testing.T) {
 		{"an error", broken, []error{broken}},
 		{"a conflict is normal", conflict, nil},
 		{"an object that is gone, too", fmt.Errorf("get: %w", gone), nil},
-		{"behind a conflict", errors.Join(conflict, forbidden), []error{errors.Join(conflict, forbidden)}},
+		{"before a conflict", errors.Join(forbidden, conflict), []error{errors.Join(forbidden, conflict)}},
 	} {
 		t.Run(test.reason, func(t *testing.T) {
 			var got []string
 			logger := funcr.New(func(_, line string) { got = append(got, line) }, funcr.Options{})
 			ctx, cancel := context.WithCancel(klog.NewContext(context.Background(), logger))
-			queue := controller.NewPriorityQueue("")
+			queue := controller.NewQueue("")
 			queue.Add(oneKey)
 			controller.New(queue, func(context.Context, cache.ObjectName) (time.Duration, error) {
 				cancel()
@@ -237,7 +219,7 @@ func TestRetryIsCappedAndPerKey(t *testing.T) {
 // Run ends when each worker has finished what it had begun, with a context that
 // the end does not cancel; what still waits is dropped.
 func TestRunAwaitsWorkers(t *testing.T) {
-	queue := controller.NewPriorityQueue("")
+	queue := controller.NewQueue("")
 	begun, finish := make(chan struct{}), make(chan struct{})
 	var calls atomic.Int32
 	var cancelled atomic.Bool
@@ -274,7 +256,7 @@ func TestRunAwaitsWorkers(t *testing.T) {
 
 // A worker that waits when the end comes takes no key that is added then.
 func TestNoKeyAfterTheEnd(t *testing.T) {
-	inBubble(t, func(t *testing.T, queue controller.PriorityQueue) {
+	inBubble(t, func(t *testing.T, queue controller.Queue) {
 		ctx, cancel := context.WithCancel(context.Background())
 		go controller.New(queue, func(context.Context, cache.ObjectName) (time.Duration, error) {
 			t.Error("a key was reconciled")
@@ -289,7 +271,7 @@ func TestNoKeyAfterTheEnd(t *testing.T) {
 // One key is never reconciled twice at the same time, and a key that is added
 // meanwhile is not lost.
 func TestOneWorkerPerKey(t *testing.T) {
-	queue := controller.NewPriorityQueue("")
+	queue := controller.NewQueue("")
 	var busy, calls atomic.Int32
 	begun := make(chan struct{}, 10)
 	proceed := make(chan struct{})
@@ -319,7 +301,7 @@ func TestOneWorkerPerKey(t *testing.T) {
 // A panic is an error of its key: the process lives, the key comes back, and the
 // other keys do not notice.
 func TestPanicIsRetried(t *testing.T) {
-	queue := controller.NewPriorityQueue("")
+	queue := controller.NewQueue("")
 	calls := make(chan cache.ObjectName, 10)
 	var panicked atomic.Bool
 	run(t, queue, 1, func(_ context.Context, key cache.ObjectName) (time.Duration, error) {
@@ -340,4 +322,32 @@ func TestPanicIsRetried(t *testing.T) {
 	if key := receive(t, calls, "the other key's reconcile"); key != other {
 		t.Errorf("reconciled %s, want %s", key, other)
 	}
+}
+
+// Keys that failed hang when they are retried. They leave workers for other keys.
+func TestRetriesLeaveWorkers(t *testing.T) {
+	inBubble(t, func(t *testing.T, queue controller.Queue) {
+		var good atomic.Bool
+		run(t, queue, 4, func(ctx context.Context, key cache.ObjectName) (time.Duration, error) {
+			switch {
+			case key == named("good"):
+				good.Store(true)
+			case queue.NumRequeues(key) == 0:
+				return 0, errors.New("broken")
+			default:
+				time.Sleep(10 * time.Second)
+			}
+			return 0, nil
+		})
+		for i := range 10 {
+			queue.Add(named(fmt.Sprintf("bad-%d", i)))
+		}
+		time.Sleep(time.Second)
+		queue.Add(named("good"))
+		synctest.Wait()
+		if !good.Load() {
+			t.Error("a key that has not failed waits for retries")
+		}
+		time.Sleep(time.Minute)
+	})
 }

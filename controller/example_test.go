@@ -28,7 +28,7 @@ func Example() {
 	kubeClient := kubefake.NewClientset()
 	ctx, cancel := context.WithCancel(context.Background())
 
-	queue := controller.NewPriorityQueue("foo")
+	queue := controller.NewQueue("foo")
 	foos := informer.NewFoos(client, "", 10*time.Minute, controller.EnqueueObject(queue))
 
 	reconcile := func(ctx context.Context, key cache.ObjectName) (time.Duration, error) {

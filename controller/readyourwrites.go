@@ -1,7 +1,7 @@
 package controller
 
 import (
-	"errors"
+	"slices"
 	"sync"
 	"time"
 
@@ -10,65 +10,49 @@ import (
 	"k8s.io/client-go/tools/cache"
 )
 
-// Read your writes. Without this file a reconcile acts on a cache that does not show
-// the process's own last write yet (TestOwnWritesAreAwaited):
+// Read your writes. Without this file a reconcile may read a cache (the stores of the informers) that does
+// not show the controller's own last write yet (TestOwnWritesAreAwaited):
 //
-//	1.000 s  The reconcile creates the Deployment (version 7) and writes the status
-//	         of the Foo (version 8).
-//	1.001 s  The watch delivers version 7, its handler adds the key.
-//	1.002 s  The cache shows the new Deployment and the old Foo, without a status. The
-//	         reconcile writes the status again. The server answers 409 Conflict.
-//	1.003 s  The watch delivers version 8.
+//	1.000 s  The reconcile creates the Deployment (version 7) and writes the Foo's status (version 8).
+//	1.001 s  The watch delivers version 7, and the handler enqueues the key.
+//	1.002 s  The cache shows the new Deployment and the old Foo, without a status. The reconcile writes the
+//	         status again. The API server answers 409 Conflict.
 //
-// So each key waits until the cache shows its writes. kube-controller-manager does the
-// same since v1.36 (pkg/controller/util/consistency).
+// So each key waits until the cache shows its writes. kube-controller-manager does the same since
+// v1.36 (pkg/controller/util/consistency).
 
-// ErrCacheBehind says that the cache, the informers' stores, is older than what is known to be on the
-// API server.
-var ErrCacheBehind = errors.New("the cache is behind the API server")
-
-// CacheRetry is when a key is reconciled again whose cache is behind. Usually the event that
-// updates the cache adds the key within milliseconds.
+// CacheRetry is how long a key waits for the cache if no event enqueues it earlier.
 const CacheRetry = time.Second
 
-// outdatedTimeout is how long the cache is given to lose a version that was refused or deleted. Some
-// stay: a webhook or a proxy has answered where the API server would have said something else.
-const outdatedTimeout = 20 * time.Second
-
-// PendingWrites holds, by key, what the API server has answered and the cache does not
-// show yet. The zero value is ready. It is safe for concurrent use.
+// PendingWrites holds the writes of each key that the cache does not show yet. The zero value is ready to
+// use. It is safe for concurrent use.
 type PendingWrites struct {
 	mu    sync.Mutex
-	byKey map[cache.ObjectName][]pendingWrite
+	byKey map[cache.ObjectName][]func() (isObserved bool)
 }
 
-// pendingWrite is an answer of the API server: since when, and whether the cache shows it.
-type pendingWrite struct {
-	since      time.Time
-	isObserved func() bool
+// Await makes key wait until store is as new as written, the API server's response to a write.
+func (p *PendingWrites) Await(key cache.ObjectName, store cache.Store, written metav1.Object) {
+	version := written.GetResourceVersion()
+	p.add(key, func() bool {
+		order, err := resourceversion.CompareResourceVersion(store.LastStoreSyncResourceVersion(), version)
+		return err != nil || order >= 0 // A fake client has no versions: do not wait.
+	})
 }
 
-// Await notes that the API server answered a request of key, a write or a get, with
-// object. Observed then waits until store has reached its version, without a limit: the
-// version exists, so the watch comes to it. Any object of the store may bring it there.
-func (p *PendingWrites) Await(key cache.ObjectName, store cache.Store, object metav1.Object) {
-	version := object.GetResourceVersion()
-	p.add(key, func() bool { return atLeast(store, version) })
-}
-
-// AwaitChange notes how the API server answered a request for object, as it is in store: nil
-// after a DELETE, which returns no version, or an error. After nil, Conflict and NotFound,
-// the API server no longer has this version and would refuse it again. Observed then waits
-// until store no longer has it, for outdatedTimeout at most: the answer may have been wrong.
+// AwaitChange makes key wait until store no longer has this version of object. It is for responses without a
+// version: of a DELETE (err is nil), and of a race, which shows that the API server has a newer version.
+// Other errors do not wait. A webhook can invent a Conflict, so the wait ends after 20 s.
 func (p *PendingWrites) AwaitChange(key cache.ObjectName, store cache.Store, object metav1.Object, err error) {
-	if err != nil && !isRace(err) {
+	if err != nil && !IsRace(err) {
 		return
 	}
-	name, version, until := cache.MetaObjectToName(object), object.GetResourceVersion(), time.Now().Add(outdatedTimeout)
+	name, version := cache.MetaObjectToName(object).String(), object.GetResourceVersion()
+	end := time.Now().Add(20 * time.Second)
 	p.add(key, func() bool {
-		stored, _, _ := store.GetByKey(name.String()) // nil if there is none
-		cached, ok := stored.(metav1.Object)
-		return !ok || cached.GetResourceVersion() != version || !time.Now().Before(until)
+		stored, _, _ := store.GetByKey(name) // nil if not found
+		current, exists := stored.(metav1.Object)
+		return !exists || current.GetResourceVersion() != version || time.Now().After(end)
 	})
 }
 
@@ -76,37 +60,19 @@ func (p *PendingWrites) add(key cache.ObjectName, isObserved func() bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.byKey == nil {
-		p.byKey = map[cache.ObjectName][]pendingWrite{}
+		p.byKey = map[cache.ObjectName][]func() bool{}
 	}
-	p.byKey[key] = append(p.byKey[key], pendingWrite{time.Now(), isObserved})
+	p.byKey[key] = append(p.byKey[key], isObserved)
 }
 
-// Observed reports whether the cache shows all that was noted for key. Then it forgets
-// it. Call it before you read the cache: otherwise a stale read could be taken for fresh. It
-// returns an error each minute for which it waits: a watch is open and delivers nothing, which
-// nobody else notices.
-func (p *PendingWrites) Observed(key cache.ObjectName) (bool, error) {
+// Observed reports whether the cache shows all writes of key. Call it before you read the cache. After it, the
+// cache may catch up between the two, and you would act on the older state.
+func (p *PendingWrites) Observed(key cache.ObjectName) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	for i, w := range p.byKey[key] {
-		switch {
-		case w.isObserved():
-		case time.Since(w.since) > time.Minute:
-			p.byKey[key][i].since = time.Now()
-			return false, errors.New("the cache is behind the API server: for a minute no watch has shown what that answered")
-		default:
-			return false, nil
-		}
+	if slices.ContainsFunc(p.byKey[key], func(isObserved func() bool) bool { return !isObserved() }) {
+		return false
 	}
 	delete(p.byKey, key)
-	return true, nil
-}
-
-// atLeast reports whether a store has seen this resourceVersion. Versions of one
-// resource are comparable. One that is not a number counts as seen: that of a fake, and of a
-// store that keeps none, because client-go's feature gate AtomicFIFO (on by default) is off.
-// A create or an update is not waited for then.
-func atLeast(store cache.Store, version string) bool {
-	order, err := resourceversion.CompareResourceVersion(store.LastStoreSyncResourceVersion(), version)
-	return err != nil || order >= 0
+	return true
 }

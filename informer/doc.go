@@ -22,37 +22,22 @@
 //     that fails, the Reflector sends a LIST, then a WATCH.
 //   - Broken watch: nothing. A watch has a time limit of 5 to 10 minutes, and connections
 //     are reset. The Reflector watches again from the last resourceVersion that it
-//     received, so it misses no event. It tries until the server answers: every minute at least,
-//     or when the server has asked it to (Retry-After), which kit/connect cuts to half a minute. A
-//     request that a proxy takes and never answers is not sent again: restart. Ready tells.
+//     received, so it misses no event. It tries until the server answers.
 //   - Relist: OnUpdate for each object that the Store had already, changed or not, and
-//     OnAdd for each new one. The Reflector lists again when a watch fails or ends
-//     with another error, or ends within a second without an event. Most often the API
-//     server no longer has the last resourceVersion (410, Expired). This list is a stream or
-//     a LIST, as the first one.
+//     OnAdd for each new one, as when the API server no longer has the last resourceVersion
+//     (410, Expired).
 //   - Missed deletion: a relist lacks an object that the Store has. OnDelete gets a
-//     cache.DeletedFinalStateUnknown (a tombstone), by value. It holds the object as the
-//     Store had it, or, if the Store lost it meanwhile, only the key.
+//     cache.DeletedFinalStateUnknown (a tombstone), by value, with the object as the
+//     Store had it, or only the key.
 //   - Resync: OnUpdate for each object in the Store, as both old and new, without a request:
 //     a second chance for what a handler has missed.
 //   - An object that the Go type cannot hold, which only a wrong CRD admits: nothing, and
-//     nothing about any other object of the kind. The watch ends with an error, and each
-//     list fails, with longer and longer waits, until a person mends the object or the
-//     CRD. The Store keeps what it has. After a minute Ready tells. A program that starts
-//     then does not sync (TestUndecodableObject).
-//
-// # What is not here
-//
-// A SharedInformerFactory and listers: QUESTIONS.md says what they are. chapters/informer has by
-// hand what this package takes from client-go.
+//     nothing about any other object of the kind, until a person mends it. Ready tells.
 //
 // # Caveats
 //
 //   - All readers of a Store share its objects. Never change one, change a DeepCopy.
 //   - A Store may be older than the API server, also after your own write.
 //   - A watch that is open and delivers nothing looks as one of objects that nobody changes. Ready does
-//     not tell. The API server ends each watch after 5 to 10 minutes, or else the Informer does a minute
-//     later, and the next one shows what was missed.
-//   - After etcd was restored from an older copy, a watch hears nothing until the count of versions
-//     is past where it was. Ready does not tell: restart the program.
+//     not tell.
 package informer

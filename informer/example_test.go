@@ -30,7 +30,7 @@ func Example() {
 		fmt.Println(err)
 		return
 	}
-	for _, key := range informer.FoosNaming(foos.Store, cache.NewObjectName("default", "example-deployment")) {
+	for _, key := range informer.FoosNaming(foos.Store)(&metav1.ObjectMeta{Namespace: "default", Name: "example-deployment"}) {
 		fmt.Println("names example-deployment:", key)
 	}
 	// Output:

@@ -25,22 +25,7 @@ func NewFoos(client clientset.Interface, namespace string, resync time.Duration,
 		Handler:      handler,
 		ResyncPeriod: resync,
 		Indexers:     FooIndexers(),
-		Transform:    dropUnread,
 	})
-}
-
-// dropUnread is the transform of Foos. Nothing here reads their annotations, such as kubectl's
-// last-applied-configuration, their labels, finalizers and owners, and with up to a MiB of them in
-// each Foo one user could fill the memory of all. The controller writes only the status of a Foo, and
-// the API server takes nothing else of such a PUT: they stay there (k8s.io/apiextensions-apiserver,
-// pkg/registry/customresource/status_strategy.go, PrepareForUpdate). A mutating webhook for
-// foos/status is asked before that, and sees a Foo without them. Deployments keep theirs: an update
-// sends the whole Deployment.
-func dropUnread(obj any) (any, error) {
-	if foo, ok := obj.(*v1alpha1.Foo); ok {
-		foo.Annotations, foo.Labels, foo.Finalizers, foo.OwnerReferences = nil, nil, nil, nil
-	}
-	return dropManagedFields(obj)
 }
 
 const byDeploymentName = "byDeploymentName"
@@ -54,10 +39,12 @@ func FooIndexers() cache.Indexers {
 	}}
 }
 
-// FoosNaming returns the keys of the Foos whose spec names this Deployment.
-func FoosNaming(foos cache.Indexer, deployment cache.ObjectName) (keys []cache.ObjectName) {
-	for _, foo := range byIndex[*v1alpha1.Foo](foos, byDeploymentName, deployment.String()) {
-		keys = append(keys, cache.MetaObjectToName(foo))
+// FoosNaming returns a function that returns the keys of the Foos whose spec names a Deployment.
+func FoosNaming(foos cache.Indexer) func(deployment metav1.Object) []cache.ObjectName {
+	return func(deployment metav1.Object) (keys []cache.ObjectName) {
+		for _, foo := range byIndex[*v1alpha1.Foo](foos, byDeploymentName, cache.MetaObjectToName(deployment).String()) {
+			keys = append(keys, cache.MetaObjectToName(foo))
+		}
+		return keys
 	}
-	return keys
 }

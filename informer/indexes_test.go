@@ -41,7 +41,7 @@ func TestIndexes(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	naming := informer.FoosNaming(foos, cache.NewObjectName("default", "wanted"))
+	naming := informer.FoosNaming(foos)(&metav1.ObjectMeta{Namespace: "default", Name: "wanted"})
 	if len(naming) != 1 || naming[0] != cache.NewObjectName("default", "one") {
 		t.Errorf("Foos that name default/wanted: %v, want only the one in that namespace", naming)
 	}

@@ -1,48 +1,40 @@
 package informer
 
 import (
-	"cmp"
 	"context"
 	"errors"
+	"fmt"
+	"slices"
 	"time"
 
 	"k8s.io/apimachinery/pkg/api/meta"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/util/wait"
-	"k8s.io/apimachinery/pkg/watch"
 	"k8s.io/client-go/tools/cache"
-	"k8s.io/klog/v2"
-	"k8s.io/utils/ptr"
 )
 
-// Informer keeps one resource in memory. Make it with NewProjects, NewFoos or
-// NewDeployments, or with New for another kind. Call Run once, and read Store at any time
-// from any goroutine.
+// Informer keeps one resource in memory. Create it with NewProjects, NewFoos or NewDeployments, or with New
+// for another kind. Call Run once. Store can be read at any time, from any goroutine.
 type Informer struct {
 	// Resource is the plural and the group, as in "deployments.apps".
 	Resource string
-	// Store holds the objects by key, "namespace/name", and by index. It is
-	// complete once WaitForSync has returned nil. Only read it.
+	// Store holds the objects by key, "namespace/name", and by index. It is complete once WaitForSync has
+	// returned nil. Only read it.
 	Store cache.Indexer
-	// Handler is called for each change, after Store has it. An observer may put another one into
-	// it before Run.
+	// Handler is called for each change, after Store shows it. It can be replaced before Run.
 	Handler struct{ cache.ResourceEventHandler }
 
 	controller cache.Controller
-	sight      sight
+	connection connection // ready.go
 }
 
-// New returns an informer of one resource. options has the type of the object, the handler,
-// the period of the resync (0: none) and the indexers. The Reflector sends every request
-// through the two functions of listWatch. client is the clientset behind them. It is asked one
-// thing: can it stream a list? A fake cannot; without that answer the Reflector would wait for
-// the bookmark for ever.
+// New returns an informer of one resource. options has the type of the object, the handler, the resync period
+// (0: no resync) and the indexers. The Reflector sends each request through the two functions of
+// listWatch. client is the clientset behind them: a fake one says that it cannot stream a list.
 func New(resource schema.GroupResource, client any, listWatch *cache.ListWatch, options cache.InformerOptions) *Informer {
 	i := &Informer{Resource: resource.String()}
 	i.Handler.ResourceEventHandler, options.Handler = options.Handler, &i.Handler
-	options.ListerWatcher = cache.ToListWatcherWithWatchListSemantics(i.requests(listWatch), client)
+	options.ListerWatcher = cache.ToListWatcherWithWatchListSemantics(i.connection.track(listWatch), client)
 	if options.Transform == nil {
 		options.Transform = dropManagedFields
 	}
@@ -52,69 +44,37 @@ func New(resource schema.GroupResource, client any, listWatch *cache.ListWatch, 
 	return i
 }
 
-// Run lists, watches and calls the handler until ctx is done. It logs each 5 s how far the first
-// list is, when the informer becomes blind (Ready), and when it sees again. The Reflector's
-// goroutine may outlive it by a minute, and sends nothing more: it may sleep after a failed
-// request and not look at ctx (client-go's reflector.go, watchList).
+// Run lists, watches and calls the handler until ctx is done. The Reflector logs its errors and retries. Its
+// goroutine may outlive Run by a minute, in a sleep after a failed request, and sends nothing more.
 func (i *Informer) Run(ctx context.Context) {
 	go i.controller.RunWithContext(ctx)
-	wasBlind := false
-	_ = wait.PollUntilContextCancel(ctx, 5*time.Second, false, func(context.Context) (done bool, err error) {
-		isBlind := i.blind(blindAfter) != nil
-		if isBlind != wasBlind || !isBlind && !i.controller.HasSynced() {
-			klog.FromContext(ctx).Info("Informer state", "resource", i.Resource, "blind", isBlind, "reason", i.Ready())
-		}
-		wasBlind = isBlind
-		return false, nil
+	<-ctx.Done()
+}
+
+// WaitForSync returns nil when the Store of each informer holds the objects of the first list and the handler
+// was called for each. After timeout it returns what the informers are waiting for.
+func WaitForSync(ctx context.Context, timeout time.Duration, informers ...*Informer) error {
+	limited, cancel := context.WithTimeout(ctx, timeout)
+	defer cancel()
+	_ = wait.PollUntilContextCancel(limited, 20*time.Millisecond, true, func(context.Context) (synced bool, _ error) {
+		return !slices.ContainsFunc(informers, func(i *Informer) bool { return !i.controller.HasSynced() }), nil
 	})
-}
-
-// errNoList: client-go decodes any other answer, such as a Status, into an empty list. Every object
-// would be gone.
-var errNoList = errors.New("the answer is no list")
-
-// requests returns a ListWatch that passes each request of the Reflector on, and notes how it
-// ended, for progress.go.
-//
-// A first list that is no stream is asked for without a resourceVersion, so that it is the newest.
-// The Reflector would ask for resourceVersion=0: what the API server has in memory, which may be
-// old. It is not asked for in pages: a Reflector that has once listed in pages goes on so, at the
-// version that it knows, and after a 410 that is old data.
-func (i *Informer) requests(next *cache.ListWatch) *cache.ListWatch {
-	return &cache.ListWatch{
-		ListWithContextFunc: func(ctx context.Context, opts metav1.ListOptions) (runtime.Object, error) {
-			i.sight.note(errNoAnswer, 0)
-			if opts.ResourceVersion == "0" {
-				opts.ResourceVersion, opts.Limit = "", 0
-			}
-			list, err := next.ListWithContextFunc(ctx, opts)
-			if accessor, noList := meta.ListAccessor(list); err == nil && (noList != nil || accessor.GetResourceVersion() == "") {
-				err = errNoList
-			}
-			// Only the watch that follows ends the blindness.
-			i.sight.note(cmp.Or(err, errNoAnswer), 0)
-			return list, err
-		},
-		WatchFuncWithContext: func(ctx context.Context, opts metav1.ListOptions) (watch.Interface, error) {
-			i.sight.note(errNoAnswer, 0)
-			stream, err := next.WatchFuncWithContext(ctx, opts)
-			if err != nil {
-				i.sight.note(err, 0)
-				return nil, err
-			}
-			// The API server ends a watch in time. A proxy may keep what it has ended open, and silent.
-			end := time.AfterFunc(time.Duration(ptr.Deref(opts.TimeoutSeconds, 0))*time.Second+blindAfter, stream.Stop)
-			if opts.SendInitialEvents == nil {
-				return i.sight.through(stream, end, nil), nil
-			}
-			return i.sight.through(stream, end, errNoBookmark), nil
-		},
+	if ctx.Err() != nil {
+		return ctx.Err()
 	}
+	var notReady []error
+	for _, i := range informers {
+		notReady = append(notReady, i.Ready())
+	}
+	return errors.Join(notReady...)
 }
 
-// dropManagedFields is the transform, which runs before an object enters the Store.
-// managedFields record which client wrote which field. They are a large part of a small
-// object, and nothing here reads them. A PUT without them leaves them as they are.
+// String returns the number of objects in the Store and the resource.
+func (i *Informer) String() string { return fmt.Sprint(len(i.Store.ListKeys()), " ", i.Resource) }
+
+// dropManagedFields is called for each object before it enters the Store. managedFields records which client
+// wrote which field. It is a large part of a small object, and nothing here reads it. A PUT without it leaves
+// it as it is.
 func dropManagedFields(obj any) (any, error) {
 	if accessor, err := meta.Accessor(obj); err == nil {
 		accessor.SetManagedFields(nil)

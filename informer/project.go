@@ -13,8 +13,7 @@ import (
 )
 
 // NewProjects returns an informer for the Projects of a namespace, or of all
-// namespaces if it is "". A resync of 0 means no resync. It keeps a Project as large
-// as its writer made it; dropUnread in foo.go is what a controller does about that.
+// namespaces if it is "". A resync of 0 means no resync.
 func NewProjects(client clientset.Interface, namespace string, resync time.Duration, handler cache.ResourceEventHandler) *Informer {
 	listWatch := &cache.ListWatch{
 		ListWithContextFunc: func(ctx context.Context, opts metav1.ListOptions) (runtime.Object, error) {

@@ -21,7 +21,7 @@ const resync = 10 * time.Minute
 // newInformers returns the informers of Widgets and of their ConfigMaps, of a namespace or of all
 // if it is "". An event of either adds the key of the Widget: of what did not change, behind what
 // did.
-func newInformers(client *Client, kube kubernetes.Interface, namespace string, queue controller.PriorityQueue) (widgets, configMaps *informer.Informer) {
+func newInformers(client *Client, kube kubernetes.Interface, namespace string, queue controller.Queue) (widgets, configMaps *informer.Informer) {
 	widgets = informer.New(groupVersion.WithResource(resource).GroupResource(), client, &cache.ListWatch{
 		ListWithContextFunc: func(ctx context.Context, opts metav1.ListOptions) (runtime.Object, error) {
 			return client.List(ctx, namespace, opts)
@@ -30,13 +30,11 @@ func newInformers(client *Client, kube kubernetes.Interface, namespace string, q
 			return client.Watch(ctx, namespace, opts)
 		},
 	}, cache.InformerOptions{ObjectType: &Widget{}, ResyncPeriod: resync,
-		Handler: controller.LowPriorityWhenUnchanged(queue, controller.EnqueueObject)})
+		Handler: controller.EnqueueObject(queue)})
 
 	// Only those with our label: a cluster may have 100,000 ConfigMaps.
 	ours := cache.NewFilteredListWatchFromClient(kube.CoreV1().RESTClient(), "configmaps", namespace, func(opts *metav1.ListOptions) { opts.LabelSelector = label })
 	configMaps = informer.New(corev1.Resource("configmaps"), kube, ours, cache.InformerOptions{ObjectType: &corev1.ConfigMap{},
-		Handler: controller.LowPriorityWhenUnchanged(queue, func(queue controller.Queue) cache.ResourceEventHandler {
-			return controller.EnqueueOwner(queue, kind.GroupKind(), func(cache.ObjectName) []cache.ObjectName { return nil })
-		})})
+		Handler: controller.EnqueueOwner(queue, kind.GroupKind())})
 	return widgets, configMaps
 }

@@ -75,12 +75,12 @@ func runWith(ctx context.Context, config *rest.Config, namespace string, o optio
 		return err
 	}
 
-	queue := controller.NewPriorityQueue("widget")
+	queue := controller.NewQueue("widget")
 	widgets, configMaps := newInformers(client, kube, o.namespace, queue)
 	reconciler := &Reconciler{
 		Client: client, ConfigMaps: kube.CoreV1(),
 		WidgetStore: widgets.Store, ConfigMapStore: configMaps.Store,
-		Failures: controller.NewFailures(),
+		Rewrites: controller.NewRewrites(),
 	}
 	election, err := leader.New(config, namespace, *o.election, func(leader string) { fmt.Println("standing by:", leader, "is the leader") })
 	if err != nil {

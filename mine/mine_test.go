@@ -40,7 +40,7 @@ func TestCache(t *testing.T) {
 		}
 		widgets, configMaps := check.NewCache(resource, &Widget{}), check.NewCache("configmaps", &corev1.ConfigMap{})
 		r := &Reconciler{Client: client, ConfigMaps: kubernetes.NewForConfigOrDie(config).CoreV1(),
-			WidgetStore: widgets, ConfigMapStore: configMaps, Failures: controller.NewFailures()}
+			WidgetStore: widgets, ConfigMapStore: configMaps, Rewrites: controller.NewRewrites()}
 		return r.Reconcile, []*check.Cache{widgets, configMaps}
 	}, configMap)
 }

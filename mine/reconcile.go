@@ -29,35 +29,26 @@ type Reconciler struct {
 	WidgetStore, ConfigMapStore cache.Indexer
 	// Writes holds the writes that the cache does not show yet.
 	Writes controller.PendingWrites
-	// Failures lets a write that failed, or was undone, wait for its back-off.
-	Failures *controller.Failures
+	// Rewrites notices that others undo what was written.
+	Rewrites *controller.Rewrites
 }
 
 // Reconcile has the contract of controller.Reconcile.
 func (r *Reconciler) Reconcile(ctx context.Context, key cache.ObjectName) (requeueAfter time.Duration, err error) {
 	// Not before the cache shows what this process wrote.
-	if observed, err := r.Writes.Observed(key); !observed {
-		return controller.CacheRetry, err
+	if !r.Writes.Observed(key) {
+		return controller.CacheRetry, nil
 	}
 	stored, _, _ := r.WidgetStore.GetByKey(key.String()) // nil if there is none
 	w, ok := stored.(*Widget)
 	if !ok || w.DeletionTimestamp != nil {
 		return 0, nil // The garbage collector deletes the ConfigMap.
 	}
-	written := r.writeConfigMap(ctx, w)
-	failures := []controller.Failure{written}
-	if condition, ok := r.ready(w, written); ok {
-		failures = append(failures, r.writeStatus(ctx, w, condition))
+	err = r.writeConfigMap(ctx, w)
+	if controller.IsRace(err) {
+		return 0, err // Decide nothing more from this cache.
 	}
-	for _, f := range failures {
-		if f.Sent {
-			err = errors.Join(err, f.Err)
-		}
-		if f.Err != nil && (requeueAfter == 0 || f.Wait < requeueAfter) {
-			requeueAfter = f.Wait
-		}
-	}
-	return requeueAfter, err
+	return 0, errors.Join(err, r.writeStatus(ctx, w, err))
 }
 
 // applyDesired sets what a Widget decides of its ConfigMap, and leaves the rest to others.
@@ -68,72 +59,70 @@ func applyDesired(c *corev1.ConfigMap, w *Widget) {
 	c.Data = map[string]string{"text": w.Spec.Text}
 }
 
+// errTaken is for a ConfigMap that is another's. It is never written.
+var errTaken = errors.New("a ConfigMap of this name exists that is not of this Widget: delete one of them")
+
 // writeConfigMap creates or updates the ConfigMap, if it is not as the Widget asks.
-func (r *Reconciler) writeConfigMap(ctx context.Context, w *Widget) controller.Failure {
+func (r *Reconciler) writeConfigMap(ctx context.Context, w *Widget) (err error) {
 	configMaps, key := r.ConfigMaps.ConfigMaps(w.Namespace), cache.MetaObjectToName(w)
-	write := controller.Write{Name: "write ConfigMap " + key.String(), New: len(w.Status.Conditions) == 0}
 	// The store's objects are shared: never change one, change a copy.
 	stored, _, _ := r.ConfigMapStore.GetByKey(key.String())
 	before, exists := stored.(*corev1.ConfigMap)
 	desired := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: w.Namespace, Name: w.Name}}
 	if exists {
-		write.Version, desired = before.ResourceVersion, before.DeepCopy()
+		desired = before.DeepCopy()
 	}
 	applyDesired(desired, w)
-	send := func() (err error) {
-		var after *corev1.ConfigMap
-		switch {
-		case !exists:
-			after, err = configMaps.Create(ctx, desired, metav1.CreateOptions{})
-		case !metav1.IsControlledBy(before, w):
-			return apierrors.NewAlreadyExists(corev1.Resource("configmaps"), w.Name)
-		default: // The resourceVersion in the copy is optimistic locking.
-			after, err = configMaps.Update(ctx, desired, metav1.UpdateOptions{})
-		}
-		if err != nil {
-			return err
-		}
-		r.Writes.Await(key, r.ConfigMapStore, after)
-		klog.FromContext(ctx).Info("Wrote the ConfigMap", "key", key)
-		return nil
+	var after *corev1.ConfigMap
+	switch {
+	case !exists:
+		after, err = configMaps.Create(ctx, desired, metav1.CreateOptions{})
+	case !metav1.IsControlledBy(before, w):
+		return errTaken
+	case equality.Semantic.DeepEqual(before, desired):
+		return r.Rewrites.Err(w, "ConfigMap")
+	default: // The resourceVersion in the copy is optimistic locking.
+		after, err = configMaps.Update(ctx, desired, metav1.UpdateOptions{})
 	}
-	if exists && equality.Semantic.DeepEqual(before, desired) {
-		send = nil
+	switch {
+	case apierrors.IsAlreadyExists(err): // The cache has only those with our label.
+		return errTaken
+	case err != nil:
+		return fmt.Errorf("write ConfigMap: %w", err)
 	}
-	return r.Failures.Try(w, write, send)
+	r.Writes.Await(key, r.ConfigMapStore, after)
+	r.Rewrites.Record(w, "ConfigMap", "")
+	if !equality.Semantic.DeepEqual(after.Data, desired.Data) {
+		return controller.ErrReverted
+	}
+	klog.FromContext(ctx).Info("Wrote the ConfigMap", "key", key)
+	return r.Rewrites.Err(w, "ConfigMap")
 }
 
-// ready is the condition that follows from a write. Once, a conflict or a time-out says nothing.
-func (r *Reconciler) ready(w *Widget, f controller.Failure) (c metav1.Condition, ok bool) {
-	c = metav1.Condition{Type: "Ready", Status: metav1.ConditionFalse}
+// ready is the condition that follows from a write.
+func ready(err error) (status metav1.ConditionStatus, reason, message string) {
 	switch {
-	case f.Err == nil:
-		c.Status, c.Reason, c.Message = metav1.ConditionTrue, "Written", "the ConfigMap is as it was asked for"
-	case apierrors.IsAlreadyExists(f.Err):
-		c.Reason, c.Message = "NameTaken", "a ConfigMap of this name exists that is not of this Widget: delete one of them"
-	case controller.IsRefusal(f.Err), f.Lasts:
-		c.Reason = "WriteFailed" // The words may have another identifier in them each time: Told keeps the first.
-		c.Message, _ = r.Failures.Told(w, c.Reason, f.Err.Error())
-	default:
-		return c, false
+	case err == nil:
+		return metav1.ConditionTrue, "Written", "the ConfigMap is as it was asked for"
+	case errors.Is(err, errTaken):
+		return metav1.ConditionFalse, "NameTaken", err.Error()
 	}
-	return c, true
+	// Not the text of err: an identifier in it would make each try a write, and so an event.
+	return metav1.ConditionFalse, "WriteFailed", "the ConfigMap cannot be written: the log says why"
 }
 
 // writeStatus writes the status, if it differs from what the Widget has.
-func (r *Reconciler) writeStatus(ctx context.Context, w *Widget, ready metav1.Condition) controller.Failure {
-	desired := w.DeepCopy()
-	desired.Status.ObservedGeneration, ready.ObservedGeneration = w.Generation, w.Generation
-	meta.SetStatusCondition(&desired.Status.Conditions, ready)
-	write := controller.Write{Name: "update status of Widget " + w.Name, Version: w.ResourceVersion, Purpose: fmt.Sprint(ready.Reason, ready.Message)}
+func (r *Reconciler) writeStatus(ctx context.Context, w *Widget, err error) error {
+	desired, c := w.DeepCopy(), metav1.Condition{Type: "Ready", ObservedGeneration: w.Generation}
+	c.Status, c.Reason, c.Message = ready(err)
+	desired.Status.ObservedGeneration = w.Generation
+	meta.SetStatusCondition(&desired.Status.Conditions, c)
 	if equality.Semantic.DeepEqual(w.Status, desired.Status) {
-		return r.Failures.Try(w, write, nil)
+		return nil
 	}
-	return r.Failures.Try(w, write, func() error {
-		after, err := r.Client.UpdateStatus(ctx, desired)
-		if err == nil {
-			r.Writes.Await(cache.MetaObjectToName(w), r.WidgetStore, after)
-		}
-		return err
-	})
+	after, err := r.Client.UpdateStatus(ctx, desired)
+	if err == nil {
+		r.Writes.Await(cache.MetaObjectToName(w), r.WidgetStore, after)
+	}
+	return err
 }

@@ -75,12 +75,9 @@ func run(ctx context.Context) error {
 	kube := kubernetes.NewForConfigOrDie(config)
 
 	// The informers, queue and workers of the core, with this reconcile.
-	queue := observe.Queue(kinds.Foo, controller.NewPriorityQueue("foo"))
+	queue := observe.Queue(kinds.Foo, controller.NewQueue("foo"))
 	foos := informer.NewFoos(client, *namespace, resync, controller.EnqueueObject(queue))
-	deployments := informer.NewDeployments(kube, *namespace, resync, controller.EnqueueOwner(queue, v1alpha1.Kind("Foo"),
-		func(deployment cache.ObjectName) []cache.ObjectName {
-			return informer.FoosNaming(foos.Store, deployment)
-		}))
+	deployments := informer.NewDeployments(kube, *namespace, resync, controller.EnqueueOwner(queue, v1alpha1.Kind("Foo"), informer.FoosNaming(foos.Store)))
 	observe.Informers(kinds.All, foos, deployments)
 	go foos.Run(ctx)
 	go deployments.Run(ctx)

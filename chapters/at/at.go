@@ -33,8 +33,8 @@ type Reconciler struct {
 // each call takes the next step.
 func (r *Reconciler) Reconcile(ctx context.Context, key cache.ObjectName) (requeueAfter time.Duration, err error) {
 	// Not before the cache shows what this process wrote.
-	if observed, err := r.Writes.Observed(key); !observed {
-		return controller.CacheRetry, err
+	if !r.Writes.Observed(key) {
+		return controller.CacheRetry, nil
 	}
 	at, ok := get[*At](r.AtStore, key)
 	if err := r.releasePods(ctx, key, at); err != nil {
@@ -114,7 +114,7 @@ func (r *Reconciler) startPod(ctx context.Context, at *At) (requeueAfter time.Du
 		return 0, nil // The At is about to go, too.
 	case isInvalidPod(err):
 		status = status.failed(ReasonInvalidPod, err.Error(), now)
-	case controller.IsRefusal(err):
+	case controller.IsRejected(err):
 		return 0, errors.Join(err, r.updateStatus(ctx, at, status.refused(err)))
 	default:
 		return 0, fmt.Errorf("create Pod %s: %w", podKey(at), err)

@@ -71,19 +71,10 @@ func podsOf(pods cache.Indexer, at cache.ObjectName) (found []*corev1.Pod) {
 	return found
 }
 
-// enqueueAt returns the handler for Pods: an event adds the key of the At that the Pod is for. It does
-// not go by the owner reference, which an orphan has no more.
+// enqueueAt returns the handler for Pods: each event enqueues the At that the Pod is for. It does not use the
+// owner reference, which an orphaned Pod no longer has.
 func enqueueAt(queue controller.Queue) cache.ResourceEventHandler {
-	enqueue := func(obj any) {
-		// A tombstone holds the last known object, or only the key.
-		if tombstone, ok := obj.(cache.DeletedFinalStateUnknown); ok {
-			obj = tombstone.Obj
-		}
-		if pod, ok := obj.(*corev1.Pod); ok {
-			queue.Add(atOf(pod))
-		}
-	}
-	return cache.ResourceEventHandlerFuncs{AddFunc: enqueue, UpdateFunc: func(_, after any) { enqueue(after) }, DeleteFunc: enqueue}
+	return controller.EnqueueKeys(queue, func(pod metav1.Object) []cache.ObjectName { return []cache.ObjectName{atOf(pod.(*corev1.Pod))} })
 }
 
 // get returns the object that a store holds under key. The store shares it: do not change

@@ -13,7 +13,7 @@ import (
 // TestOrphan: a Pod that has no owner any more changes, and is gone. Each time it adds the key of its
 // At. Which requests the informers send is in TestRun.
 func TestOrphan(t *testing.T) {
-	queue := controller.NewPriorityQueue("")
+	queue := controller.NewQueue("")
 	defer queue.ShutDown()
 	orphan := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Annotations: map[string]string{"cnat.programming-kubernetes.info/at": "one"}}}
 	handler := enqueueAt(queue)

@@ -72,9 +72,9 @@ func run(ctx context.Context, config *rest.Config, namespace string, show observ
 	}
 
 	// Queue and informers: an event of an At or of its Pod adds the key of the At.
-	queue := observe.Queue(observedAt, controller.NewPriorityQueue("at"))
-	ats := NewAts(client, namespace, resync, controller.LowPriorityWhenUnchanged(queue, controller.EnqueueObject))
-	pods := NewPods(kubeClient, namespace, controller.LowPriorityWhenUnchanged(queue, enqueueAt))
+	queue := observe.Queue(observedAt, controller.NewQueue("at"))
+	ats := NewAts(client, namespace, resync, controller.EnqueueObject(queue))
+	pods := NewPods(kubeClient, namespace, enqueueAt(queue))
 	observe.Informers([]observer.Kind{observedAt, observedPod}, ats, pods)
 
 	// Reconciler: key → stores → requests.

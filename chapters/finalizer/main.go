@@ -90,8 +90,8 @@ func run(ctx context.Context, config *rest.Config, o options) error {
 	}
 
 	// Informer → queue → reconciler.
-	queue := observe.Queue(project, controller.NewPriorityQueue("project"))
-	projects := informer.NewProjects(client, o.namespace, resync, controller.LowPriorityWhenUnchanged(queue, controller.EnqueueObject))
+	queue := observe.Queue(project, controller.NewQueue("project"))
+	projects := informer.NewProjects(client, o.namespace, resync, controller.EnqueueObject(queue))
 	observe.Informers([]observer.Kind{project}, projects)
 	reconciler := &projectReconciler{
 		projects:     client.ExamplesV1alpha1(),

@@ -39,8 +39,8 @@ type projectReconciler struct {
 
 // Reconcile has the contract of controller.Reconcile.
 func (r *projectReconciler) Reconcile(ctx context.Context, key cache.ObjectName) (requeueAfter time.Duration, err error) {
-	if observed, err := r.writes.Observed(key); !observed {
-		return controller.CacheRetry, err
+	if !r.writes.Observed(key) {
+		return controller.CacheRetry, nil
 	}
 	stored, exists, err := r.projectStore.GetByKey(key.String())
 	if err != nil || !exists {

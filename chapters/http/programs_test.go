@@ -57,7 +57,7 @@ func startByCore(ctx context.Context, _ *testing.T, s *server) *byCore {
 	client, kube := clientset.NewForConfigOrDie(config), kubernetes.NewForConfigOrDie(config)
 
 	p := &byCore{reconciled: map[string]int{}}
-	queue := core.NewPriorityQueue("")
+	queue := core.NewQueue("")
 	var deployments *informer.Informer
 	p.foos, deployments = foo.NewInformers(client, kube, "", 0, queue)
 	reconciler := &foo.Reconciler{
@@ -66,7 +66,7 @@ func startByCore(ctx context.Context, _ *testing.T, s *server) *byCore {
 		FooStore:        p.foos.Store,
 		DeploymentStore: deployments.Store,
 		Events:          &events.FakeRecorder{},
-		Failures:        core.NewFailures(),
+		Rewrites:        core.NewRewrites(),
 	}
 	ctx = klog.NewContext(ctx, logr.Discard())
 	go p.foos.Run(ctx)

@@ -56,15 +56,13 @@ func main() {
 	deployments := swapped.informer("deployments", cache.NewListWatchFromClient(kube.RESTClient(), "deployments", *namespace, fields.Everything()), &appsv1.Deployment{}, resync, core.DeploymentIndexers())
 	var queue controller.Queue = NewQueue()
 	if swapped.has("queue") {
-		queue = controller.NewPriorityQueue("foo")
+		queue = controller.NewQueue("foo")
 	}
 	ofFoos, _ := foos.AddEventHandler(controller.EnqueueObject(queue))
-	ofDeployments, _ := deployments.AddEventHandler(controller.EnqueueOwner(queue, v1alpha1.Kind("Foo"), func(deployment cache.ObjectName) []cache.ObjectName {
-		return core.FoosNaming(foos.GetIndexer(), deployment)
-	}))
+	ofDeployments, _ := deployments.AddEventHandler(controller.EnqueueOwner(queue, v1alpha1.Kind("Foo"), core.FoosNaming(foos.GetIndexer())))
 	reconciler := &reconcile.Reconciler{
 		Foos: crs, Deployments: kube, FooStore: foos.GetIndexer(), DeploymentStore: deployments.GetIndexer(),
-		Events: &events.FakeRecorder{}, Failures: controller.NewFailures(),
+		Events: &events.FakeRecorder{}, Rewrites: controller.NewRewrites(),
 	}
 
 	var running sync.WaitGroup

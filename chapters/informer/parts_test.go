@@ -110,7 +110,7 @@ func TestWhatGrows(t *testing.T) {
 // meanwhile. ShutDown hands out what waits, drops what is delayed, and lets every worker go.
 func TestQueue(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		queues := []controller.Queue{NewQueue(), workqueue.NewTypedRateLimitingQueue(
+		queues := []workqueue.TypedRateLimitingInterface[cache.ObjectName]{NewQueue(), workqueue.NewTypedRateLimitingQueue(
 			workqueue.NewTypedItemExponentialFailureRateLimiter[cache.ObjectName](5*time.Millisecond, 30*time.Second))}
 		taken := make([][]string, len(queues))
 		var mu sync.Mutex

@@ -129,3 +129,6 @@ func (q *Queue) ShutDown() {
 	q.shutDown = true
 	q.waiting.Close()
 }
+
+// AddLowPriority is Add: this queue has one lane.
+func (q *Queue) AddLowPriority(key cache.ObjectName) { q.Add(key) }

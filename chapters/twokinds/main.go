@@ -10,6 +10,7 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/fields"
 	"k8s.io/apimachinery/pkg/runtime/serializer"
 	"k8s.io/client-go/kubernetes"
@@ -55,19 +56,17 @@ func run(ctx context.Context, config *rest.Config, namespace string) error {
 	group := client.SamplecontrollerV1alpha1()
 
 	// One queue, of Teams. An event of each of the three kinds adds the keys of those that it concerns.
-	queue := controller.NewPriorityQueue("team")
+	queue := controller.NewQueue("team")
 	teams := informer.New(groupVersion.WithResource(resource).GroupResource(), teamClient,
 		cache.NewListWatchFromClient(teamClient, resource, namespace, fields.Everything()),
 		cache.InformerOptions{ObjectType: &Team{}, ResyncPeriod: 10 * time.Minute, Handler: controller.EnqueueObject(queue),
 			Indexers: cache.Indexers{byNamed: named}})
 	// All Foos: another one may have the name that a member needs. The core's informer drops their owners.
 	foos := informer.New(v1alpha1.Resource("foos"), client, cache.NewListWatchFromClient(group.RESTClient(), "foos", namespace, fields.Everything()),
-		cache.InformerOptions{ObjectType: &v1alpha1.Foo{}, Handler: controller.EnqueueOwner(queue, kind.GroupKind(), func(foo cache.ObjectName) []cache.ObjectName {
-			return naming(teams.Store, "Foo ", foo)
-		})})
+		cache.InformerOptions{ObjectType: &v1alpha1.Foo{}, Handler: controller.EnqueueOwner(queue, kind.GroupKind(), naming(teams.Store, "Foo "))})
 	secrets := informer.New(corev1.Resource("secrets"), kube,
 		cache.NewListWatchFromClient(kube.CoreV1().RESTClient(), "secrets", namespace, fields.OneTermEqualSelector("type", secretType)),
-		cache.InformerOptions{ObjectType: &corev1.Secret{}, Transform: withoutContent, Handler: controller.EnqueueObject(secretQueue{queue, teams.Store})})
+		cache.InformerOptions{ObjectType: &corev1.Secret{}, Transform: withoutContent, Handler: controller.EnqueueKeys(queue, naming(teams.Store, "Secret "))})
 
 	for _, i := range []*informer.Informer{teams, foos, secrets} {
 		go i.Run(ctx)
@@ -94,25 +93,15 @@ func named(obj any) (names []string, _ error) {
 	return append(names, "Secret "+team.Namespace+"/"+team.Spec.SecretName), nil
 }
 
-// naming returns the keys of the Teams that name an object.
-func naming(teams cache.Indexer, kind string, object cache.ObjectName) (keys []cache.ObjectName) {
-	found, _ := teams.ByIndex(byNamed, kind+object.String()) // The index exists.
-	for _, team := range found {
-		keys = append(keys, cache.MetaObjectToName(team.(*Team)))
-	}
-	return keys
-}
-
-// secretQueue adds the keys of the Teams that name a Secret in place of that. The store of Teams may
-// not have one of them yet. Then its own event comes later, when the store of Secrets has this one.
-type secretQueue struct {
-	controller.Queue
-	teams cache.Indexer
-}
-
-func (q secretQueue) Add(secret cache.ObjectName) {
-	for _, key := range naming(q.teams, "Secret ", secret) {
-		q.Queue.Add(key)
+// naming returns a function that returns the keys of the Teams that name an object. If the store of Teams does not
+// have one of them yet, its own event comes later, when the store of Secrets has this one.
+func naming(teams cache.Indexer, kind string) func(object metav1.Object) []cache.ObjectName {
+	return func(object metav1.Object) (keys []cache.ObjectName) {
+		found, _ := teams.ByIndex(byNamed, kind+cache.MetaObjectToName(object).String()) // The index exists.
+		for _, team := range found {
+			keys = append(keys, cache.MetaObjectToName(team.(*Team)))
+		}
+		return keys
 	}
 }
 

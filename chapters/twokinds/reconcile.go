@@ -34,8 +34,8 @@ type reconciler struct {
 
 // Reconcile has the contract of controller.Reconcile.
 func (r *reconciler) Reconcile(ctx context.Context, key cache.ObjectName) (requeueAfter time.Duration, err error) {
-	if observed, err := r.writes.Observed(key); !observed {
-		return controller.CacheRetry, err
+	if !r.writes.Observed(key) {
+		return controller.CacheRetry, nil
 	}
 	team, ok := get[*Team](r.teams, key)
 	if !ok || team.DeletionTimestamp != nil {
@@ -106,7 +106,7 @@ func (r *reconciler) rollUp(team *Team, status *TeamStatus, err error) {
 	switch {
 	case status.SecretVersion == "":
 		ready.Reason, ready.Message = "SecretMissing", fmt.Sprintf("there is no Secret %s of the type %s with a token", team.Spec.SecretName, secretType)
-	case controller.IsRefusal(err):
+	case controller.IsRejected(err):
 		// Not the text of err: a request ID in it would make each try a write, and so an event.
 		ready.Reason, ready.Message = "WriteFailed", "the API server refuses a Foo: the log says why"
 	case len(waiting) > 0:

@@ -5,12 +5,10 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
-	"k8s.io/apimachinery/pkg/api/equality"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	"k8s.io/apimachinery/pkg/api/validation"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/tools/cache"
 	"k8s.io/utils/ptr"
@@ -19,216 +17,142 @@ import (
 	"example.com/byhand/controller"
 )
 
-// fooKind is for the owner references of our Deployments. A Foo does not say its kind: a
-// client clears apiVersion and kind of what it decodes (clientset/scheme.go).
+// fooKind is the kind in owner references. A Foo does not contain its kind: clients clear
+// apiVersion and kind when they decode an object (clientset/scheme.go).
 var fooKind = v1alpha1.SchemeGroupVersion.WithKind("Foo")
 
-// uidLabel ties Pods to their Foo. Its value is the UID and not the name: a label
-// value holds 63 characters, a name may have 253.
+// uidLabel selects the Pods of a Foo. Its value is the UID, not the name: a label value has at most
+// 63 characters, a name has up to 253.
 const uidLabel = v1alpha1.GroupName + "/foo-uid"
 
-// The container of each Deployment.
 const containerName, containerImage = "nginx", "nginx:1.29"
 
-// syncDeployment compares the Foo's Deployment with the Foo's spec, sends what differs and
-// keeps the answers in the state. For a Foo that is blocked it sends nothing.
-func (r *Reconciler) syncDeployment(ctx context.Context, s *fooState) {
-	// Another name is not another write: each rename would be one more to remember and to tell.
-	name := cache.NewObjectName(s.foo.Namespace, s.foo.Spec.DeploymentName).String()
-	create := controller.Write{Name: "create Deployment", Title: "create Deployment " + name, Purpose: name}
-	update := controller.Write{Name: "update Deployment", Title: "update Deployment " + name, Purpose: name}
-	var sendCreate, sendUpdate func() error
-	switch {
-	case s.blocked != nil:
-		// It can have none: nothing is wanted.
-	case s.deployment == nil:
-		sendCreate = func() error { return r.createDeployment(ctx, s) }
-	case s.differs != "":
-		// s.deployment is the cache's: never change it, change a copy. The copy keeps the
-		// resourceVersion: optimistic locking.
-		desired := s.deployment.DeepCopy()
-		old := applyDesired(desired, s)
-		if update.Version = desired.ResourceVersion; old != nil {
-			update.Purpose += fmt.Sprint(" ", *desired.Spec.Replicas) // It follows the old one: nobody has undone it.
-		}
-		sendUpdate = func() error { return r.updateDeployment(ctx, s, desired, old) }
-	}
-	r.try(s, create, sendCreate)
-	r.try(s, update, sendUpdate)
-	r.deleteRenamed(ctx, s)
-}
+// syncDeployment makes the Deployment match the spec, then deletes the Deployments of earlier names. It
+// returns the Deployment that the spec names, nil if not found.
+func (r *Reconciler) syncDeployment(ctx context.Context, foo *v1alpha1.Foo, owned []*appsv1.Deployment) (*appsv1.Deployment, error) {
+	// If a request hangs, there is time left to report it in the status.
+	ctx, cancel := context.WithTimeout(ctx, controller.ReconcileTimeout/2)
+	defer cancel()
 
-// createDeployment creates the Deployment that the cache does not have. A Foo that may have had
-// one may be gone, and its Deployment after it (doc.go, Deletion).
-func (r *Reconciler) createDeployment(ctx context.Context, s *fooState) error {
-	desired := &appsv1.Deployment{ObjectMeta: metav1.ObjectMeta{Name: s.foo.Spec.DeploymentName, Namespace: s.foo.Namespace}}
-	old := applyDesired(desired, s)
-	if !s.isNew {
-		if _, err := r.verify(ctx, s, old); err != nil {
-			return err
-		}
-	}
-	created, err := r.Deployments.Deployments(s.foo.Namespace).Create(ctx, desired, metav1.CreateOptions{})
+	deployment, err := r.writeDeployment(ctx, foo, owned)
 	if err != nil {
-		return err
+		return deployment, err // Keep the old Deployments until the new one exists.
 	}
-	r.Writes.Await(s.key, r.DeploymentStore, created)
-	if created.Name != desired.Name {
-		return r.deleteNamed(ctx, s, created)
-	}
-	if s.set(created); s.differs != "" {
-		return fmt.Errorf("%s %w", s.differs, errChanged)
-	}
-	r.Events.Eventf(s.foo, created, corev1.EventTypeNormal, "Created", "Create", "Created Deployment %s", created.Name)
-	return nil
+	return deployment, errors.Join(r.deleteRenamed(ctx, foo, owned), r.Rewrites.Err(foo, "Deployment"))
 }
 
-// deleteNamed deletes what was created under another name than it was sent with, and returns an error
-// in any case. The answer may be false, so what the Foo does not control, or had before, is kept.
-func (r *Reconciler) deleteNamed(ctx context.Context, s *fooState, created *appsv1.Deployment) error {
-	if !metav1.IsControlledBy(created, s.foo) || slices.ContainsFunc(s.owned, func(d *appsv1.Deployment) bool { return d.UID == created.UID }) {
-		return fmt.Errorf("metadata.name %w (%w)", errChanged, controller.ErrLeft)
+// writeDeployment creates or updates the Deployment, if necessary.
+func (r *Reconciler) writeDeployment(ctx context.Context, foo *v1alpha1.Foo, owned []*appsv1.Deployment) (*appsv1.Deployment, error) {
+	deployment, exists := get[*appsv1.Deployment](r.DeploymentStore, cache.NewObjectName(foo.Namespace, foo.Spec.DeploymentName))
+	if err := validate(foo); err != nil {
+		return deployment, err
 	}
-	uid := metav1.NewUIDPreconditions(string(created.UID))
-	if err := r.Deployments.Deployments(s.foo.Namespace).Delete(ctx, created.Name, metav1.DeleteOptions{Preconditions: uid}); err != nil {
-		return fmt.Errorf("metadata.name %w (%w: %v)", errChanged, controller.ErrLeft, err)
+	if !exists {
+		return r.createDeployment(ctx, foo, owned)
 	}
-	return fmt.Errorf("metadata.name %w", errChanged)
+	if err := r.checkHolder(deployment, foo); err != nil {
+		return deployment, err
+	}
+	if len(differences(deployment, foo)) > 0 {
+		return r.updateDeployment(ctx, foo, deployment)
+	}
+	return deployment, nil
 }
 
-// updateDeployment writes the fields that differ. old is the Deployment whose number of replicas it takes over, or nil.
-func (r *Reconciler) updateDeployment(ctx context.Context, s *fooState, desired, old *appsv1.Deployment) error {
-	if !equality.Semantic.DeepEqual(desired.Spec.Replicas, s.deployment.Spec.Replicas) {
-		// An old Foo may carry a number that the new one leaves to others, and theirs stands nowhere else.
-		if _, err := r.verify(ctx, s, old); err != nil {
-			return err
+func (r *Reconciler) createDeployment(ctx context.Context, foo *v1alpha1.Foo, owned []*appsv1.Deployment) (*appsv1.Deployment, error) {
+	if foo.Status.ObservedGeneration > 0 {
+		// The Foo had a Deployment before. If both are deleted, the cache may still show the Foo.
+		if err := r.confirmFoo(ctx, foo); err != nil {
+			return nil, fmt.Errorf("create Deployment %s: %w", foo.Spec.DeploymentName, err)
 		}
 	}
-	differed := s.differs
-	updated, err := r.Deployments.Deployments(s.foo.Namespace).Update(ctx, desired, metav1.UpdateOptions{})
+	created, err := r.Deployments.Deployments(foo.Namespace).Create(ctx, newDeployment(foo, owned), metav1.CreateOptions{})
 	if err != nil {
-		return err
+		return nil, fmt.Errorf("create Deployment %s: %w", foo.Spec.DeploymentName, err)
 	}
-	r.Writes.Await(s.key, r.DeploymentStore, updated)
-	if s.set(updated); s.differs != "" {
-		return fmt.Errorf("%s %w", s.differs, errChanged)
+	return created, r.recordWrite(foo, created, "Created", "Created Deployment "+created.Name)
+}
+
+// newDeployment returns the Deployment of a Foo. By the owner reference, the garbage collector deletes it
+// after the Foo.
+func newDeployment(foo *v1alpha1.Foo, owned []*appsv1.Deployment) *appsv1.Deployment {
+	labels := map[string]string{uidLabel: string(foo.UID)}
+	deployment := &appsv1.Deployment{
+		ObjectMeta: metav1.ObjectMeta{
+			Namespace:       foo.Namespace,
+			Name:            foo.Spec.DeploymentName,
+			OwnerReferences: []metav1.OwnerReference{*metav1.NewControllerRef(foo, fooKind)},
+		},
+		Spec: appsv1.DeploymentSpec{
+			Selector: &metav1.LabelSelector{MatchLabels: labels},
+			Template: corev1.PodTemplateSpec{ObjectMeta: metav1.ObjectMeta{Labels: labels}},
+		},
 	}
-	r.Events.Eventf(s.foo, updated, corev1.EventTypeNormal, "Updated", "Update", "Updated %s of Deployment %s", differed, updated.Name)
+	for _, old := range owned {
+		if old.DeletionTimestamp == nil { // A rename keeps the replicas that an autoscaler has set.
+			deployment.Spec.Replicas = old.Spec.Replicas
+		}
+	}
+	applySpec(deployment, foo)
+	return deployment
+}
+
+func (r *Reconciler) updateDeployment(ctx context.Context, foo *v1alpha1.Foo, deployment *appsv1.Deployment) (*appsv1.Deployment, error) {
+	desired := deployment.DeepCopy() // Its resourceVersion is the optimistic lock.
+	applySpec(desired, foo)
+	updated, err := r.Deployments.Deployments(foo.Namespace).Update(ctx, desired, metav1.UpdateOptions{})
+	if err != nil {
+		r.Writes.AwaitChange(cache.MetaObjectToName(foo), r.DeploymentStore, deployment, err)
+		return deployment, fmt.Errorf("update Deployment %s: %w", deployment.Name, err)
+	}
+	return updated, r.recordWrite(foo, updated, "Updated", fmt.Sprintf("Updated Deployment %s: %s", updated.Name, strings.Join(differences(deployment, foo), ", ")))
+}
+
+// recordWrite records a successful write, and compares the response with the request: a webhook may have
+// changed it.
+func (r *Reconciler) recordWrite(foo *v1alpha1.Foo, response *appsv1.Deployment, reason, note string) error {
+	r.Writes.Await(cache.MetaObjectToName(foo), r.DeploymentStore, response)
+	r.Rewrites.Record(foo, "Deployment", nil)
+	if fields := differences(response, foo); len(fields) > 0 {
+		return fmt.Errorf("Deployment %s: %s: %w", response.Name, strings.Join(fields, ", "), controller.ErrReverted)
+	}
+	r.Events.Eventf(foo, response, corev1.EventTypeNormal, reason, "Reconcile", "%s", note)
 	return nil
 }
 
-// errChanged is a write that the API server accepted and stored with another value.
-var errChanged = errors.New("is not as it was sent: does an admission webhook change it?")
-
-// verify asks the API server whether the Foo, and a Deployment of it unless it is nil, are still as in the
-// cache, and returns that. If not, a watch is behind and it returns ErrCacheBehind. Of the Foo only the spec
-// counts: each change of that, and the deletion, raises the generation. Of a Deployment that it names all that
-// the Foo asks for counts, of another one the number of replicas.
-func (r *Reconciler) verify(ctx context.Context, s *fooState, d *appsv1.Deployment) (live *appsv1.Deployment, err error) {
-	foo, err := r.Foos.Foos(s.foo.Namespace).Get(ctx, s.foo.Name, metav1.GetOptions{})
-	isCurrent := err == nil && foo.Generation == s.foo.Generation
-	if err := r.current(s, r.FooStore, s.foo, foo, isCurrent, err); err != nil || d == nil {
-		return nil, err
+// applySpec sets the fields that a Foo decides. All others keep the values of the API server, of users and of
+// other controllers.
+func applySpec(deployment *appsv1.Deployment, foo *v1alpha1.Foo) {
+	if foo.Spec.Replicas != nil { // nil leaves the number to an autoscaler.
+		deployment.Spec.Replicas = new(*foo.Spec.Replicas)
 	}
-	live, err = r.Deployments.Deployments(s.foo.Namespace).Get(ctx, d.Name, metav1.GetOptions{})
-	isCurrent = err == nil && live.DeletionTimestamp == nil && differs(live, s) == differs(d, s) &&
-		(d == s.deployment || ptr.Deref(live.Spec.Replicas, 1) == ptr.Deref(d.Spec.Replicas, 1))
-	return live, r.current(s, r.DeploymentStore, d, live, isCurrent, err)
+	if findContainer(deployment) == nil {
+		pod := &deployment.Spec.Template.Spec
+		pod.Containers = append(pod.Containers, corev1.Container{Name: containerName})
+	}
+	findContainer(deployment).Image = containerImage
 }
 
-// current returns ErrCacheBehind unless a GET has returned the object that the cache has, as it has it. Its newer
-// version is awaited, and not that of another object: a proxy may have asked another cluster.
-func (r *Reconciler) current(s *fooState, store cache.Store, cached, live metav1.Object, isCurrent bool, err error) error {
-	switch {
-	case apierrors.IsNotFound(err), err == nil && live.GetUID() != cached.GetUID():
-		return controller.ErrCacheBehind
-	case err != nil:
-		return fmt.Errorf("get: %w", err)
+// differences returns the fields that a Foo decides and that do not match it.
+func differences(deployment *appsv1.Deployment, foo *v1alpha1.Foo) (fields []string) {
+	if !metav1.IsControlledBy(deployment, foo) {
+		fields = append(fields, "metadata.ownerReferences")
 	}
-	if r.Writes.Await(s.key, store, live); !isCurrent {
-		return controller.ErrCacheBehind
+	if foo.Spec.Replicas != nil && ptr.Deref(deployment.Spec.Replicas, 1) != *foo.Spec.Replicas {
+		fields = append(fields, "spec.replicas")
 	}
-	return nil
+	if container := findContainer(deployment); container == nil || container.Image != containerImage {
+		fields = append(fields, "spec.template.spec.containers")
+	}
+	return fields
 }
 
-// validate refuses a spec that no Deployment can have. Our CRD does, too, but a cluster may
-// have another one.
-func validate(foo *v1alpha1.Foo) *cause {
-	if len(validation.NameIsDNSSubdomain(foo.Spec.DeploymentName, false)) > 0 {
-		return warning(v1alpha1.ReasonInvalidSpec, fmt.Sprintf("spec.deploymentName: %q is not a name that a Deployment can have", foo.Spec.DeploymentName))
-	}
-	if foo.Spec.Replicas != nil && *foo.Spec.Replicas < 0 {
-		return warning(v1alpha1.ReasonInvalidSpec, fmt.Sprintf("spec.replicas: %d is less than 0", *foo.Spec.Replicas))
-	}
-	return nil
-}
-
-// checkController refuses a Deployment that the Foo, by its UID, does not control.
-func (r *Reconciler) checkController(deployment *appsv1.Deployment, foo *v1alpha1.Foo) *cause {
-	owner, whose := ptr.Deref(metav1.GetControllerOfNoCopy(deployment), metav1.OwnerReference{}), "has no controller"
-	other, _ := get[*v1alpha1.Foo](r.FooStore, cache.NewObjectName(foo.Namespace, owner.Name))
-	isFoo := owner.APIVersion == fooKind.GroupVersion().String() && owner.Kind == fooKind.Kind
-	switch {
-	case deployment.DeletionTimestamp == nil && owner.Kind != "" && owner.UID == foo.UID:
-		return nil // Whatever name the reference has.
-	case deployment.DeletionTimestamp != nil, isFoo && (other == nil || other.UID != owner.UID):
-		// It is being deleted, or the garbage collector is about to: not if it does not know the version.
-		return &cause{reason: v1alpha1.ReasonWaitingForDeletion, message: fmt.Sprintf("Deployment %q is being deleted, or the Foo that controls it is gone: a new one will follow", deployment.Name)}
-	case owner.Kind != "":
-		whose = fmt.Sprintf("is controlled by %s %q", owner.Kind, owner.Name)
-	}
-	return warning(v1alpha1.ReasonNameTaken, fmt.Sprintf("Deployment %q exists and %s: delete it or change spec.deploymentName", deployment.Name, whose))
-}
-
-// applyDesired sets the fields that this controller decides. The others stay: the API server's
-// defaults, and what autoscalers and people have set. It returns the old Deployment whose number of replicas it
-// sets, nil if there is none.
-func applyDesired(deployment *appsv1.Deployment, s *fooState) (old *appsv1.Deployment) {
-	// The Foo controls it, and the garbage collector deletes it after the Foo. One reference can be
-	// the controller's, and somebody may have added another one to the Foo.
-	owner := entry(&deployment.OwnerReferences, func(o metav1.OwnerReference) bool { return o.UID == s.foo.UID && ptr.Deref(o.Controller, false) })
-	*owner = *metav1.NewControllerRef(s.foo, fooKind)
-	// Which Pods are the Deployment's. It can never be changed: the API server says so.
-	deployment.Spec.Selector = &metav1.LabelSelector{MatchLabels: map[string]string{uidLabel: string(s.foo.UID)}}
-	// nil leaves the number to others, such as an autoscaler. After a rename that of the old Deployment is theirs.
-	if s.foo.Spec.Replicas != nil {
-		deployment.Spec.Replicas = new(*s.foo.Spec.Replicas)
-	} else {
-		old = s.takeOver(deployment)
-	}
-	template := &deployment.Spec.Template
-	metav1.SetMetaDataLabel(&template.ObjectMeta, uidLabel, string(s.foo.UID))
-	ours := entry(&template.Spec.Containers, func(c corev1.Container) bool { return c.Name == containerName })
-	ours.Name, ours.Image = containerName, containerImage
-	return old
-}
-
-// entry returns the first entry of a list that matches. It adds an empty one if there is none.
-func entry[T any](list *[]T, matches func(T) bool) *T {
-	i := slices.IndexFunc(*list, matches)
+// findContainer returns the container whose image a Foo decides, nil if not found.
+func findContainer(deployment *appsv1.Deployment) *corev1.Container {
+	containers := deployment.Spec.Template.Spec.Containers
+	i := slices.IndexFunc(containers, func(c corev1.Container) bool { return c.Name == containerName })
 	if i < 0 {
-		*list, i = append(*list, *new(T)), len(*list)
+		return nil
 	}
-	return &(*list)[i]
-}
-
-// differs names a field that applyDesired would change, "" if there is none.
-func differs(is *appsv1.Deployment, s *fooState) string {
-	want, equal := is.DeepCopy(), equality.Semantic.DeepEqual
-	applyDesired(want, s)
-	switch {
-	case is.Name != s.foo.Spec.DeploymentName:
-		return "metadata.name" // A webhook has changed it.
-	case !equal(is.OwnerReferences, want.OwnerReferences):
-		return "metadata.ownerReferences"
-	case !equal(is.Spec.Selector, want.Spec.Selector):
-		return "spec.selector"
-	case !equal(is.Spec.Replicas, want.Spec.Replicas):
-		return "spec.replicas"
-	case !equal(is.Spec.Template.Labels, want.Spec.Template.Labels):
-		return "spec.template.metadata.labels"
-	case !equal(is.Spec.Template.Spec.Containers, want.Spec.Template.Spec.Containers):
-		return "spec.template.spec.containers"
-	}
-	return ""
+	return &containers[i]
 }

@@ -25,7 +25,7 @@ func TestOverFakes(t *testing.T) {
 		FooStore:        cache.NewIndexer(cache.MetaNamespaceKeyFunc, informer.FooIndexers()),
 		DeploymentStore: cache.NewIndexer(cache.MetaNamespaceKeyFunc, informer.DeploymentIndexers()),
 		Events:          events.NewFakeRecorder(10),
-		Failures:        controller.NewFailures(),
+		Rewrites:        controller.NewRewrites(),
 	}
 	if err := r.FooStore.Add(object); err != nil {
 		t.Fatal(err)

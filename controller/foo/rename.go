@@ -1,90 +1,83 @@
 package foo
 
 import (
-	"cmp"
 	"context"
+	"errors"
+	"fmt"
 	"slices"
+	"strings"
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/tools/cache"
-	"k8s.io/utils/ptr"
 
-	"example.com/byhand/controller"
+	"example.com/byhand/api/samplecontroller.k8s.io/v1alpha1"
 )
 
-// A rename. Without this file the old Deployment runs on, because its owner still exists
-// (TestRename):
-//
-//	0 s    A person changes spec.deploymentName of a Foo from a to b.
-//	0.1 s  The controller creates b. The Foo owns both, and the garbage collector deletes a
-//	       when the Foo is deleted: perhaps in a year.
-//
-// So: POST b, GET the Foo and b, DELETE a, each only after the one before.
+// Renames. Without this file, a Foo with a new spec.deploymentName keeps its old Deployment, too: the garbage
+// collector deletes it only after the Foo (TestRename). A DELETE is final, and the cache may be stale: the
+// user may have renamed the Foo back. So the API server confirms each fact before a DELETE.
 
-// deleteRenamed deletes the Deployments that the Foo controls under an earlier name. The new one
-// comes first: if it is refused (a quota), or changed by a webhook, the old one still runs.
-func (r *Reconciler) deleteRenamed(ctx context.Context, s *fooState) {
-	// In one order, or each time the causes would be another text.
-	first := len(s.failures)
-	defer func() {
-		slices.SortFunc(s.failures[first:], func(a, b controller.Failure) int { return cmp.Compare(a.Write, b.Write) })
-	}()
-	hasNew := s.blocked == nil && s.deployment != nil && s.differs == ""
-	for _, old := range s.owned {
-		if hasNew && ctx.Err() != nil || s.behind {
-			return // The next reconcile begins with those that were not tried.
-		}
-		// One that is being deleted may stay for a while: a finalizer holds it. Each reconcile
-		// would delete it again.
-		w := controller.Write{Name: deletion(old), Version: old.ResourceVersion}
-		if !hasNew || old.Name == s.foo.Spec.DeploymentName || old.DeletionTimestamp != nil {
-			r.try(s, w, nil)
+// deleteRenamed deletes the Deployments of earlier names, in the order of the names: if several deletions
+// fail, the message of the condition stays the same.
+func (r *Reconciler) deleteRenamed(ctx context.Context, foo *v1alpha1.Foo, owned []*appsv1.Deployment) (err error) {
+	slices.SortFunc(owned, func(a, b *appsv1.Deployment) int { return strings.Compare(a.Name, b.Name) })
+	for _, old := range owned {
+		if old.Name == foo.Spec.DeploymentName || old.DeletionTimestamp != nil {
 			continue
 		}
-		r.try(s, w, func() error {
-			// A stale Foo may carry an old name, and `old` may be the current one. And the one that the
-			// Foo names may be gone. A delete cannot be taken back, so ask the API server for both.
-			live, err := r.verify(ctx, s, s.deployment)
-			if err != nil {
-				return err
-			}
-			s.deployment = live // The status tells the newest.
-			// With the preconditions, a Deployment that another client has changed or replaced
-			// is kept. Background: it is gone at once, its Pods follow.
-			err = r.Deployments.Deployments(s.foo.Namespace).Delete(ctx, old.Name, metav1.DeleteOptions{
-				Preconditions:     &metav1.Preconditions{UID: &old.UID, ResourceVersion: &old.ResourceVersion},
-				PropagationPolicy: new(metav1.DeletePropagationBackground),
-			})
-			if err != nil {
-				return err
-			}
-			r.Writes.AwaitChange(s.key, r.DeploymentStore, old, nil)
-			s.wait = controller.CacheRetry // The answer may be wrong, and no event follow.
-			r.Events.Eventf(s.foo, old, corev1.EventTypeNormal, "Deleted", "Delete", "Deleted Deployment %s, the Foo names %s", old.Name, s.foo.Spec.DeploymentName)
-			return nil
-		})
-	}
-}
-
-// deletion is the name of the write that deletes a Deployment.
-func deletion(d *appsv1.Deployment) string {
-	return "delete Deployment " + cache.MetaObjectToName(d).String()
-}
-
-// takeOver is for a Foo without a number of replicas: others have set that in the Deployment alone, and it is
-// deleted with it. So the new one gets the number of the largest of the old ones, if it has fewer, for as long as
-// that is there: others may still scale it. takeOver returns that old one, nil if there is none. What is younger
-// than the new one, by a second, is a copy that somebody has made; before there is a new one, nothing tells
-// a copy from an old one.
-func (s *fooState) takeOver(d *appsv1.Deployment) (highest *appsv1.Deployment) {
-	for _, old := range s.owned {
-		isYounger := d.UID != "" && d.CreationTimestamp.Before(&old.CreationTimestamp)
-		isReplaced := old.Name != s.foo.Spec.DeploymentName && old.DeletionTimestamp == nil && !isYounger
-		if n := ptr.Deref(old.Spec.Replicas, 1); isReplaced && (d.Spec.Replicas == nil || n > *d.Spec.Replicas) {
-			d.Spec.Replicas, highest = &n, old
+		if failed := r.deleteDeployment(ctx, foo, old); failed != nil {
+			err = errors.Join(err, fmt.Errorf("delete Deployment %s: %w", old.Name, failed))
 		}
 	}
-	return highest
+	return err
+}
+
+// deleteDeployment deletes a Deployment if the API server confirms that the Foo wants the new name, and has
+// the new Deployment.
+func (r *Reconciler) deleteDeployment(ctx context.Context, foo *v1alpha1.Foo, old *appsv1.Deployment) error {
+	if err := r.confirmFoo(ctx, foo); err != nil {
+		return err
+	}
+	client := r.Deployments.Deployments(foo.Namespace)
+	current, err := client.Get(ctx, foo.Spec.DeploymentName, metav1.GetOptions{})
+	if err != nil {
+		return fmt.Errorf("get Deployment %s: %w", foo.Spec.DeploymentName, err)
+	}
+	if !metav1.IsControlledBy(current, foo) || current.DeletionTimestamp != nil {
+		return errStale(appsv1.Resource("deployments"), current.Name)
+	}
+	err = client.Delete(ctx, old.Name, metav1.DeleteOptions{
+		// Keep it if another client has changed or replaced it.
+		Preconditions: &metav1.Preconditions{UID: &old.UID, ResourceVersion: &old.ResourceVersion},
+		// The Deployment is deleted at once, its Pods follow.
+		PropagationPolicy: new(metav1.DeletePropagationBackground),
+	})
+	r.Writes.AwaitChange(cache.MetaObjectToName(foo), r.DeploymentStore, old, err)
+	if err != nil {
+		return err
+	}
+	r.Events.Eventf(foo, old, corev1.EventTypeNormal, "Deleted", "Reconcile", "Deleted Deployment %s, the Foo now names %s", old.Name, foo.Spec.DeploymentName)
+	return nil
+}
+
+// confirmFoo returns an error unless the API server has the same Foo with the same spec as the cache. A change
+// of the spec increments the generation, and so does a deletion.
+func (r *Reconciler) confirmFoo(ctx context.Context, foo *v1alpha1.Foo) error {
+	live, err := r.Foos.Foos(foo.Namespace).Get(ctx, foo.Name, metav1.GetOptions{})
+	if err != nil {
+		return fmt.Errorf("get Foo %s: %w", foo.Name, err)
+	}
+	if live.UID != foo.UID || live.Generation != foo.Generation {
+		return errStale(v1alpha1.Resource("foos"), foo.Name)
+	}
+	return nil
+}
+
+// errStale is a Conflict, as the API server returns it for a write of an old version.
+func errStale(resource schema.GroupResource, name string) error {
+	return apierrors.NewConflict(resource, name, errors.New("the cache is behind the API server"))
 }

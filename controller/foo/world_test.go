@@ -59,7 +59,7 @@ func newWorld(t *testing.T) *world {
 		FooStore:        w.foos,
 		DeploymentStore: w.deployments,
 		Events:          w.events,
-		Failures:        controller.NewFailures(),
+		Rewrites:        controller.NewRewrites(),
 	}
 	return w
 }

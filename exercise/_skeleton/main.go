@@ -37,7 +37,7 @@ func run(ctx context.Context, config *rest.Config) error {
 	client, kubeClient := clientset.NewForConfigOrDie(config), kubernetes.NewForConfigOrDie(config)
 
 	// Informers: whatever happens to a Foo adds its key to the queue.
-	queue := controller.NewPriorityQueue("foo")
+	queue := controller.NewQueue("foo")
 	foos := informer.NewFoos(client, "", 10*time.Minute, controller.EnqueueObject(queue))
 	go foos.Run(ctx)
 	if err := informer.WaitForSync(ctx, time.Minute, foos); err != nil {

@@ -39,7 +39,7 @@ var table = []Finding{
 	{Name: "client-limit", What: "requests with the same pause between them: this looks like a limit of the client", Right: "kit/connect/connect.go: Limit is one for all clients, and high"},
 	{Name: "all-namespaces", What: "it hears of all namespaces, and writes in one", Right: "main.go: --namespace, and informer/foo.go"},
 	{Name: "all-secrets", What: "it holds the Secrets of all namespaces in memory", Right: "chapters/cache/README.md: what each way to keep Secrets costs"},
-	{Name: "no-owner", What: "what it created has no owner reference, and is left when its owner is gone", Right: "controller/foo/deployment.go: applyDesired sets the controller reference, from the first write on"},
+	{Name: "no-owner", What: "what it created has no owner reference, and is left when its owner is gone", Right: "controller/foo/deployment.go: newDeployment sets the controller reference, from the first write on"},
 	{Name: "finalizer-left", What: "a finalizer of its own holds an object that was deleted", Right: "chapters/finalizer/README.md: what must be so before it is removed"},
 	{Name: "unused-right", What: "its role gives a right that it did not use", Right: "config/rbac/role.yaml: each rule has the line that needs it"},
 }

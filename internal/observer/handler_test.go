@@ -174,14 +174,10 @@ func TestRender(t *testing.T) {
 }
 
 // enqueueFoos and enqueueOwner are the handlers that main wires.
-func enqueueFoos(queue controller.PriorityQueue) cache.ResourceEventHandler {
-	return controller.LowPriorityWhenUnchanged(queue, controller.EnqueueObject)
+func enqueueFoos(queue controller.Queue) cache.ResourceEventHandler {
+	return controller.EnqueueObject(queue)
 }
 
-func enqueueOwner(foos cache.Indexer, queue controller.PriorityQueue) cache.ResourceEventHandler {
-	return controller.LowPriorityWhenUnchanged(queue, func(queue controller.Queue) cache.ResourceEventHandler {
-		return controller.EnqueueOwner(queue, v1alpha1.Kind("Foo"), func(deployment cache.ObjectName) []cache.ObjectName {
-			return informer.FoosNaming(foos, deployment)
-		})
-	})
+func enqueueOwner(foos cache.Indexer, queue controller.Queue) cache.ResourceEventHandler {
+	return controller.EnqueueOwner(queue, v1alpha1.Kind("Foo"), informer.FoosNaming(foos))
 }

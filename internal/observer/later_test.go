@@ -35,7 +35,7 @@ func TestToldLater(t *testing.T) {
 		r, api, client, _ := served(t)
 		before, after := api.Latest(), fmt.Sprint(api.Version()+1)
 		r.kinds["Foo"].has = map[string]bool{}
-		queue := r.Queue(fooKind, controller.NewPriorityQueue(""))
+		queue := r.Queue(fooKind, controller.NewQueue(""))
 		defer queue.ShutDown()
 		handler := r.handler(fooKind, enqueueFoos(queue))
 		observed := r.Reconcile(fooKind, reconcileFunc(func(ctx context.Context, _ cache.ObjectName) (time.Duration, error) {

@@ -62,7 +62,7 @@ func kept(r *Observer) (steps []trace.Step) {
 func TestWiring(t *testing.T) {
 	other := Kind{GVK: schema.GroupVersionKind{Group: "other.io", Version: "v1", Kind: "Foo"}, Resource: "foos", Describe: describeFoo}
 	bar := Kind{GVK: v1alpha1.SchemeGroupVersion.WithKind("Bar"), Resource: "foos", Describe: describeFoo}
-	plain := controller.NewPriorityQueue("")
+	plain := controller.NewQueue("")
 	defer plain.ShutDown()
 	for _, all := range []bool{true, false} {
 		for want, wrong := range map[string]func(r *Observer){

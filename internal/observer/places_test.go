@@ -28,10 +28,10 @@ func TestPlaces(t *testing.T) {
 		return refused
 	})
 	r.kinds["Foo"].has = map[string]bool{}
-	queue := r.Queue(fooKind, controller.NewPriorityQueue(""))
+	queue := r.Queue(fooKind, controller.NewQueue(""))
 	foos := informer.NewFoos(client, "", 0, r.handler(fooKind, enqueueFoos(queue)))
 	reconciler := &reconciler.Reconciler{Deployments: kube.AppsV1(), FooStore: foos.Store,
-		DeploymentStore: cache.NewIndexer(cache.MetaNamespaceKeyFunc, informer.DeploymentIndexers()), Events: &events.FakeRecorder{}, Failures: controller.NewFailures()}
+		DeploymentStore: cache.NewIndexer(cache.MetaNamespaceKeyFunc, informer.DeploymentIndexers()), Events: &events.FakeRecorder{}, Rewrites: controller.NewRewrites()}
 	workers := controller.New(queue, r.Reconcile(fooKind, reconciler).Reconcile)
 	ctx, cancel := context.WithTimeout(klog.NewContext(t.Context(), logr.Discard()), 10*time.Second)
 	defer cancel()
@@ -53,11 +53,11 @@ func TestPlaces(t *testing.T) {
 	for step, want := range map[string]place{
 		"stream listed":     {"informer/foo.go", "NewFoos"},
 		"store added":       {"informer/foo.go", "NewFoos"},
-		"queue added":       {"controller/priority.go", "lowPriority.Add"},
+		"queue added":       {"controller/handlers.go", "EnqueueObject"},
 		"worker got":        {"controller/controller.go", "Controller.runWorker"},
 		"reconcile started": {"controller/foo/reconcile.go", "Reconciler.Reconcile"},
 		"request sent":      {"controller/foo/deployment.go", "Reconciler.createDeployment"},
-		"queue limited":     {"controller/controller.go", "Controller.retry"},
+		"queue limited":     {"controller/controller.go", "Controller.process"},
 	} {
 		if seen[step] != want {
 			t.Errorf("%s stands in %v, want %v", step, seen[step], want)

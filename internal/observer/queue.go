@@ -14,10 +14,10 @@ import (
 
 // Queue records what happens to the keys of a queue, which are those of a kind. Give the
 // result to the handlers and to the controller. A kind has one queue.
-func (o *Observer) Queue(k Kind, next controller.PriorityQueue) controller.PriorityQueue {
+func (o *Observer) Queue(k Kind, next controller.Queue) controller.Queue {
 	kind := o.wire(k, "queue")
 	if o.all {
-		kind.queue = &observedQueue{PriorityQueue: next, observer: o, kind: k.GVK.Kind, limiter: controller.RateLimiter(), keys: map[cache.ObjectName]*waiting{}}
+		kind.queue = &observedQueue{Queue: next, observer: o, kind: k.GVK.Kind, limiter: controller.RateLimiter(), keys: map[cache.ObjectName]*waiting{}}
 		next = kind.queue
 	}
 	return next
@@ -26,7 +26,7 @@ func (o *Observer) Queue(k Kind, next controller.PriorityQueue) controller.Prior
 // observedQueue is the real queue, and beside it a model of where each key is: the real one
 // does not tell. mu is held while both change, except for Get, which blocks.
 type observedQueue struct {
-	controller.PriorityQueue
+	controller.Queue
 	observer *Observer
 	kind     string
 	// limiter computes the same delays as the queue's own.
@@ -75,12 +75,12 @@ func (q *observedQueue) record(part trace.Part, what string, key cache.ObjectNam
 // Add and AddLowPriority are how a handler adds a key.
 func (q *observedQueue) Add(key cache.ObjectName) {
 	why := q.event(key)
-	q.change(func(at *place) { q.mark(key, trace.Added, "", why, at) }, func() { q.PriorityQueue.Add(key) })
+	q.change(func(at *place) { q.mark(key, trace.Added, "", why, at) }, func() { q.Queue.Add(key) })
 }
 
 func (q *observedQueue) AddLowPriority(key cache.ObjectName) {
 	why := q.event(key)
-	q.change(func(at *place) { q.mark(key, trace.Added, "behind every change", why, at) }, func() { q.PriorityQueue.AddLowPriority(key) })
+	q.change(func(at *place) { q.mark(key, trace.Added, "behind every change", why, at) }, func() { q.Queue.AddLowPriority(key) })
 }
 
 // event returns, and records, the event for which a handler adds a key.
@@ -96,7 +96,7 @@ func (q *observedQueue) event(key cache.ObjectName) cause {
 // AddAfter is how the controller looks again.
 func (q *observedQueue) AddAfter(key cache.ObjectName, delay time.Duration) {
 	q.change(func(at *place) { q.wait(key, at, trace.Delayed, delay, fmt.Sprintf("look again in %s", delay)) },
-		func() { q.PriorityQueue.AddAfter(key, delay) })
+		func() { q.Queue.AddAfter(key, delay) })
 }
 
 // AddRateLimited is how the controller tries again.
@@ -104,7 +104,7 @@ func (q *observedQueue) AddRateLimited(key cache.ObjectName) {
 	q.change(func(at *place) {
 		delay := q.limiter.When(key)
 		q.wait(key, at, trace.Limited, delay, fmt.Sprintf("try %d again in %s", q.limiter.NumRequeues(key), short(delay)))
-	}, func() { q.PriorityQueue.AddRateLimited(key) })
+	}, func() { q.Queue.AddRateLimited(key) })
 }
 
 // change changes the model, unless the queue takes no keys any more, and the queue.
@@ -167,7 +167,7 @@ func (q *observedQueue) settle(key cache.ObjectName, k *waiting, at *place) {
 
 // Get is how a worker takes a key.
 func (q *observedQueue) Get() (cache.ObjectName, bool) {
-	key, shutdown := q.PriorityQueue.Get()
+	key, shutdown := q.Queue.Get()
 	if shutdown {
 		return key, shutdown
 	}
@@ -209,7 +209,7 @@ func (q *observedQueue) Done(key cache.ObjectName) {
 		delete(q.keys, key)
 	}
 	q.record(trace.PartWorker, trace.Done, key, trace.Step{Text: text, Took: now.Sub(k.taken), CauseSeq: k.reconciled}, at, nil)
-	q.PriorityQueue.Done(key)
+	q.Queue.Done(key)
 }
 
 // Forget ends the count of a key's failures.
@@ -221,7 +221,7 @@ func (q *observedQueue) Forget(key cache.ObjectName) {
 		q.record(trace.PartQueue, trace.Forgot, key, trace.Step{Text: fmt.Sprintf("its %d failures no longer count", failures)}, at, nil)
 	}
 	q.limiter.Forget(key)
-	q.PriorityQueue.Forget(key)
+	q.Queue.Forget(key)
 }
 
 // running returns where a key is that a worker has.

@@ -42,9 +42,9 @@ func want(t *testing.T, r *Observer, want ...string) {
 }
 
 // traced is a real queue with an Observer around it, in the test's own time.
-func traced() (*Observer, controller.PriorityQueue) {
+func traced() (*Observer, controller.Queue) {
 	r := observing()
-	return r, r.Queue(fooKind, controller.NewPriorityQueue(""))
+	return r, r.Queue(fooKind, controller.NewQueue(""))
 }
 
 // What happens to a key that is added while it waits and while a worker has it.
@@ -179,7 +179,7 @@ func TestQueueDelays(t *testing.T) {
 func TestTwoKinds(t *testing.T) {
 	r := New(Options{All: true})
 	wire := func(k Kind) (handler cache.ResourceEventHandler, work func()) {
-		queue := r.Queue(k, controller.NewPriorityQueue(""))
+		queue := r.Queue(k, controller.NewQueue(""))
 		observed := r.Reconcile(k, reconcileFunc(func(context.Context, cache.ObjectName) (time.Duration, error) { return 0, nil }))
 		return r.handler(k, enqueueFoos(queue)), func() {
 			defer queue.ShutDown()

@@ -47,7 +47,7 @@ func fooThatWants(version, name string) *v1alpha1.Foo {
 // The line of an event. TestHandler has which of them the story tells.
 func TestStoryOfEvents(t *testing.T) {
 	told := storyOf(t, func(r *Observer) {
-		queue := r.Queue(fooKind, controller.NewPriorityQueue(""))
+		queue := r.Queue(fooKind, controller.NewQueue(""))
 		defer queue.ShutDown()
 		foos, deployments := r.handler(fooKind, enqueueFoos(queue)), r.handler(deploymentKind, cache.ResourceEventHandlerFuncs{})
 		foos.OnAdd(fooThatWants("1", "one"), true)
@@ -72,7 +72,7 @@ func TestStoryOfEvents(t *testing.T) {
 // the next handler. What comes later is told.
 func TestStoryOfMany(t *testing.T) {
 	told := storyOf(t, func(r *Observer) {
-		queue := r.Queue(fooKind, controller.NewPriorityQueue(""))
+		queue := r.Queue(fooKind, controller.NewQueue(""))
 		defer queue.ShutDown()
 		handler := r.handler(fooKind, enqueueFoos(queue))
 		// They are more than there is room for while nothing can be told.
@@ -109,7 +109,7 @@ func TestStoryOfRequests(t *testing.T) {
 		cancel()
 		send(cancelled, http.MethodDelete, "/cancelled")
 		failed := errors.New("told on")
-		queue := r.Queue(fooKind, controller.NewPriorityQueue(""))
+		queue := r.Queue(fooKind, controller.NewQueue(""))
 		defer queue.ShutDown()
 		requeueAfter, err := r.Reconcile(fooKind, reconcileFunc(func(ctx context.Context, _ cache.ObjectName) (time.Duration, error) {
 			send(ctx, http.MethodPost, "/reconciled")
@@ -144,7 +144,7 @@ func TestCount(t *testing.T) {
 		r := New(Options{All: all, Count: func(step *trace.Step) {
 			counted = append(counted, fmt.Sprintf("%s %s %s %t %t", step.Kind, step.What, step.Requeue, step.Took > 0, step.Panicked))
 		}})
-		queue := r.Queue(fooKind, controller.NewPriorityQueue(""))
+		queue := r.Queue(fooKind, controller.NewQueue(""))
 		var result func() (time.Duration, error)
 		observed := r.Reconcile(fooKind, reconcileFunc(func(context.Context, cache.ObjectName) (time.Duration, error) { return result() }))
 		stack := ""

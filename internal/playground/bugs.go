@@ -45,9 +45,6 @@ func (p *Playground) anew(bug string) {
 	p.start()
 }
 
-// none is what a program knows of the Foos that wait for a name if it is deaf to names.
-func none(cache.ObjectName) []cache.ObjectName { return nil }
-
 // deaf is a handler that does not hear of deletions.
 type deaf struct{ cache.ResourceEventHandler }
 

@@ -84,7 +84,7 @@ func (e *edges) Reconcile(ctx context.Context, key cache.ObjectName) (requeueAft
 		}
 	default:
 		// Only the status: writes of the Deployment are refused, which new Failures do not report.
-		status := &foo.Reconciler{Foos: unasked{FoosGetter: e.Foos, foo: is}, Deployments: refused, FooStore: e.FooStore, DeploymentStore: e.DeploymentStore, Events: e.Events, Failures: controller.NewFailures()}
+		status := &foo.Reconciler{Foos: unasked{FoosGetter: e.Foos, foo: is}, Deployments: refused, FooStore: e.FooStore, DeploymentStore: e.DeploymentStore, Events: e.Events, Rewrites: controller.NewRewrites()}
 		if _, err = status.Reconcile(ctx, key); apierrors.IsMethodNotSupported(err) {
 			err = nil
 		}

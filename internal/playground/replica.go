@@ -83,13 +83,13 @@ func (r *replica) run() error {
 	observed := r.observe.Requests(config)
 	client, kubeClient := clientset.NewForConfigOrDie(observed), kubernetes.NewForConfigOrDie(observed)
 
-	queue := r.observe.Queue(kinds.Foo, controller.NewPriorityQueue("foo"))
+	queue := r.observe.Queue(kinds.Foo, controller.NewQueue("foo"))
 	defer queue.ShutDown() // A process that never led has no worker to do it.
 	projects := informer.NewProjects(client, "", resync, cache.ResourceEventHandlerFuncs{})
 	foos, deployments := foo.NewInformers(client, kubeClient, "", resync, queue)
 	switch r.bug {
 	case deafToNames:
-		deployments.Handler.ResourceEventHandler = controller.EnqueueOwner(queue, v1alpha1.Kind("Foo"), none)
+		deployments.Handler.ResourceEventHandler = controller.EnqueueOwner(queue, v1alpha1.Kind("Foo"))
 	case deafToDeletion:
 		deployments.Handler.ResourceEventHandler = deaf{deployments.Handler.ResourceEventHandler}
 	}
@@ -104,7 +104,7 @@ func (r *replica) run() error {
 		FooStore:        foos.Store,
 		DeploymentStore: deploymentStore,
 		Events:          recorder,
-		Failures:        controller.NewFailures(),
+		Rewrites:        controller.NewRewrites(),
 	}
 	var reconciles observer.Reconciler = reconciler
 	if r.bug == edgeTriggered {

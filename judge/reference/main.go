@@ -88,7 +88,7 @@ func run(ctx context.Context, config *rest.Config) error {
 	c := &fooController{
 		foos:        client.Resource(v1alpha1.SchemeGroupVersion.WithResource("foos")),
 		deployments: kubeClient.AppsV1(),
-		queue:       controller.NewPriorityQueue("foo"),
+		queue:       controller.NewQueue("foo"),
 		retries:     make(chan struct{}, workers/2),
 	}
 	var watchFoos, watchDeployments cache.Controller

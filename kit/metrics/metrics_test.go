@@ -151,7 +151,7 @@ var everything = map[string]string{
 // own linter finds nothing to complain of.
 func TestNames(t *testing.T) {
 	m := metrics.New()
-	queue := controller.NewPriorityQueue("widget")
+	queue := controller.NewQueue("widget")
 	defer queue.ShutDown()
 	m.Workers("Widget", 1)
 	requestEverything(t)
@@ -181,7 +181,7 @@ func TestNames(t *testing.T) {
 // What happens to a key in a queue shows, under the queue's name.
 func TestQueue(t *testing.T) {
 	m := metrics.New()
-	queue := controller.NewPriorityQueue("widget")
+	queue := controller.NewQueue("widget")
 	defer queue.ShutDown()
 	other := cache.NewObjectName("default", "other")
 

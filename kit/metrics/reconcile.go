@@ -29,15 +29,15 @@ func newReconcileMetrics(f factory) reconcileMetrics {
 		panics:        f.counter("controller_runtime_reconcile_panics_total", "Reconciles that panicked.", "controller"),
 		duration:      f.histogram("controller_runtime_reconcile_time_seconds", "How long a reconcile takes.", buckets, "controller"),
 		active:        f.gauge("controller_runtime_active_workers", "Workers that are reconciling.", "controller"),
-		maxConcurrent: f.gauge("controller_runtime_max_concurrent_reconciles", "Reconciles that may run at the same time: workers, and those for slow keys.", "controller"),
+		maxConcurrent: f.gauge("controller_runtime_max_concurrent_reconciles", "Reconciles that may run at the same time.", "controller"),
 	}
 }
 
-// Workers says how many workers reconcile a kind, beside those for slow keys that a Controller adds,
+// Workers says how many workers reconcile a kind,
 // and begins its counts at 0.
 func (m *Metrics) Workers(kind string, workers int) {
 	r, name := m.reconciles, strings.ToLower(kind)
-	r.maxConcurrent.WithLabelValues(name).Set(float64(workers + controller.SlowWorkers(workers)))
+	r.maxConcurrent.WithLabelValues(name).Set(float64(workers))
 	r.active.WithLabelValues(name)
 	r.duration.WithLabelValues(name)
 	r.errors.WithLabelValues(name)

@@ -54,6 +54,6 @@ func TestReconcile(t *testing.T) {
 		`controller_runtime_reconcile_panics_total{controller="widget"}`:                 1,
 		`controller_runtime_reconcile_time_seconds_count{controller="widget"}`:           4,
 		`controller_runtime_reconcile_time_seconds_sum{controller="other"}`:              60,
-		`controller_runtime_max_concurrent_reconciles{controller="widget"}`:              4,
+		`controller_runtime_max_concurrent_reconciles{controller="widget"}`:              3,
 	})
 }

@@ -46,12 +46,9 @@ func run(ctx context.Context, config *rest.Config) error {
 
 	// Informers: whatever happens to a Foo or to its Deployment adds the Foo's key to the queue.
 	const workers = 4
-	queue := controller.NewPriorityQueue("foo")
+	queue := controller.NewQueue("foo")
 	foos := informer.NewFoos(client, "", 10*time.Minute, controller.EnqueueObject(queue))
-	naming := func(deployment cache.ObjectName) []cache.ObjectName {
-		return informer.FoosNaming(foos.Store, deployment)
-	}
-	deployments := informer.NewDeployments(kubeClient, "", 0, controller.EnqueueOwner(queue, v1alpha1.Kind("Foo"), naming))
+	deployments := informer.NewDeployments(kubeClient, "", 0, controller.EnqueueOwner(queue, v1alpha1.Kind("Foo"), informer.FoosNaming(foos.Store)))
 	go foos.Run(ctx)
 	go deployments.Run(ctx)
 	if err := informer.WaitForSync(ctx, time.Minute, foos, deployments); err != nil {
@@ -59,7 +56,7 @@ func run(ctx context.Context, config *rest.Config) error {
 	}
 
 	// Workers: they take keys from the queue, reconcile them, and try again what fails.
-	r := &reconciler{foos: client.SamplecontrollerV1alpha1(), deployments: kubeClient.AppsV1(), fooStore: foos.Store, deploymentStore: deployments.Store, failures: controller.NewFailures()}
+	r := &reconciler{foos: client.SamplecontrollerV1alpha1(), deployments: kubeClient.AppsV1(), fooStore: foos.Store, deploymentStore: deployments.Store, rewrites: controller.NewRewrites()}
 	controller.New(queue, r.reconcile).Run(ctx, workers)
 	return nil
 }
@@ -69,7 +66,7 @@ type reconciler struct {
 	foos                      clientset.FoosGetter
 	deployments               appsv1client.DeploymentsGetter
 	fooStore, deploymentStore cache.Indexer
-	failures                  *controller.Failures
+	rewrites                  *controller.Rewrites
 }
 
 // reconcile compares what there is with what the Foo asks for, and sends what differs. An
@@ -80,16 +77,15 @@ func (r *reconciler) reconcile(ctx context.Context, key cache.ObjectName) (again
 		return 0, err
 	}
 	foo := stored.(*v1alpha1.Foo)
-	again, err = r.writeDeployment(ctx, foo)
-	return again, errors.Join(err, r.writeStatus(ctx, foo))
+	return 0, errors.Join(r.writeDeployment(ctx, foo), r.writeStatus(ctx, foo))
 }
 
 // writeDeployment writes the Deployment that the Foo names and deletes those of earlier names.
-func (r *reconciler) writeDeployment(ctx context.Context, foo *v1alpha1.Foo) (wait time.Duration, err error) {
+func (r *reconciler) writeDeployment(ctx context.Context, foo *v1alpha1.Foo) error {
 	stored, exists, err := r.deploymentStore.GetByKey(foo.Namespace + "/" + foo.Spec.DeploymentName)
 	current, _ := stored.(*appsv1.Deployment)
 	if err != nil || exists && (!metav1.IsControlledBy(current, foo) || current.DeletionTimestamp != nil) {
-		return 0, err
+		return err
 	}
 	desired := newDeployment(foo, current)
 	earlier := slices.DeleteFunc(informer.DeploymentsOf(r.deploymentStore, foo), func(d *appsv1.Deployment) bool {
@@ -97,16 +93,9 @@ func (r *reconciler) writeDeployment(ctx context.Context, foo *v1alpha1.Foo) (wa
 	})
 	differs := !equality.Semantic.DeepEqual(current, desired)
 	if !differs && len(earlier) == 0 {
-		return 0, nil
+		return r.rewrites.Err(foo, "Deployment")
 	}
-	// What failed, or was undone, waits for its back-off, unless the Foo asks for something else.
-	failure := r.failures.Try(foo, controller.Write{Name: "write Deployment"}, func() error {
-		return r.send(ctx, foo, current, desired, differs, earlier)
-	})
-	if failure.Err == nil || failure.Sent {
-		return 0, failure.Err
-	}
-	return failure.Wait, nil
+	return errors.Join(r.send(ctx, foo, current, desired, differs, earlier), r.rewrites.Err(foo, "Deployment"))
 }
 
 // send asks whether the Foo still wants desired, and then sends what differs.
@@ -123,6 +112,9 @@ func (r *reconciler) send(ctx context.Context, foo *v1alpha1.Foo, current, desir
 		current, err = client.Create(ctx, desired, metav1.CreateOptions{})
 	} else if differs {
 		current, err = client.Update(ctx, desired, metav1.UpdateOptions{})
+	}
+	if err == nil {
+		r.rewrites.Record(foo, "Deployment", current.Name) // What others undo is a failure, and waits.
 	}
 	if err == nil && (!metav1.IsControlledBy(current, foo) || !equality.Semantic.DeepEqual(current, newDeployment(foo, current))) {
 		err = errors.New("the Deployment was changed on its way to the store")

@@ -58,7 +58,7 @@ export const parts = [
       'A key that is added while a worker has it comes back when that worker is done, so two workers never have the same key. After an error it comes back later, each time twice as late.',
       'Keys that a change has added come first. What the first list, a relist, a resync, a retry or a wait for the store adds waits behind them.',
     ],
-    where: [['controller/queue.go', 'RateLimiter'], ['controller/priority.go', 'NewPriorityQueue']],
+    where: [['controller/queue.go', 'RateLimiter'], ['controller/priority.go', 'AddLowPriority']],
   },
   {
     id: 'worker',

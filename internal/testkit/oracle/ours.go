@@ -2,7 +2,6 @@ package oracle
 
 import (
 	"fmt"
-	"reflect"
 	"slices"
 	"strings"
 
@@ -42,11 +41,11 @@ func Reason(foo *v1alpha1.Foo, named *appsv1.Deployment, owned []*appsv1.Deploym
 		return v1alpha1.ReasonWaitingForDeletion
 	case owner == nil, owner.UID != foo.UID && (owner.Kind != "Foo" || owner.APIVersion != v1alpha1.SchemeGroupVersion.String() || exists(owner.Name, owner.UID)):
 		return v1alpha1.ReasonNameTaken
-	case owner.UID != foo.UID, named.DeletionTimestamp != nil:
+	case owner.UID != foo.UID:
 		return v1alpha1.ReasonWaitingForDeletion
-	case Missing(foo, named, owned) != "":
+	case Missing(foo, named) != "":
 		return v1alpha1.ReasonWaitingForReplicas
-	case Complete(named) && (named.Spec.Paused || reported(named) == ""):
+	case Complete(named):
 		return v1alpha1.ReasonAvailable
 	case reported(named) != "":
 		return reported(named)
@@ -57,10 +56,10 @@ func Reason(foo *v1alpha1.Foo, named *appsv1.Deployment, owned []*appsv1.Deploym
 // reported returns the reason that a Deployment gives why it makes no progress.
 func reported(d *appsv1.Deployment) (reason string) {
 	for _, c := range d.Status.Conditions {
-		switch observed := d.Status.ObservedGeneration >= d.Generation; {
-		case c.Reason == "ReplicaSetCreateError", observed && c.Type == appsv1.DeploymentReplicaFailure && c.Status == "True":
+		switch {
+		case c.Reason == "ReplicaSetCreateError", c.Type == appsv1.DeploymentReplicaFailure && c.Status == "True":
 			return v1alpha1.ReasonReplicaFailure
-		case observed && c.Reason == v1alpha1.ReasonProgressDeadlineExceeded:
+		case c.Reason == v1alpha1.ReasonProgressDeadlineExceeded:
 			reason = c.Reason
 		}
 	}
@@ -75,7 +74,7 @@ func Wants(foo *v1alpha1.Foo, named *appsv1.Deployment, owned []*appsv1.Deployme
 		return nil
 	case named == nil:
 		return []string{"POST " + foo.Spec.DeploymentName}
-	case Missing(foo, named, owned) != "":
+	case Missing(foo, named) != "":
 		return []string{"PUT " + named.Name}
 	}
 	for _, d := range owned {
@@ -117,22 +116,11 @@ func Untrue(status, want v1alpha1.FooStatus) string {
 	return ""
 }
 
-// Missing returns what a Deployment lacks of what the Foo that controls it asks for. owned are all that it controls.
-func Missing(foo *v1alpha1.Foo, d *appsv1.Deployment, owned []*appsv1.Deployment) string {
-	want := map[string]string{uidLabel: string(foo.UID)}
+// Missing returns what a Deployment lacks of what the Foo that controls it asks for.
+func Missing(foo *v1alpha1.Foo, d *appsv1.Deployment) string {
 	switch {
-	case !reflect.DeepEqual(*metav1.GetControllerOfNoCopy(d), metav1.OwnerReference{APIVersion: "samplecontroller.k8s.io/v1alpha1", Kind: "Foo", Name: foo.Name, UID: foo.UID, Controller: new(true), BlockOwnerDeletion: new(true)}):
-		return fmt.Sprintf("Its owner references are %+v.", d.OwnerReferences)
-	case d.Spec.Selector == nil || !reflect.DeepEqual(d.Spec.Selector.MatchLabels, want):
-		return fmt.Sprintf("Its selector is %v.", d.Spec.Selector)
 	case foo.Spec.Replicas != nil && Replicas(d) != *foo.Spec.Replicas:
 		return fmt.Sprintf("It asks for %d replicas.", Replicas(d))
-	case foo.Spec.Replicas == nil && slices.ContainsFunc(owned, func(old *appsv1.Deployment) bool {
-		return old.Name != d.Name && old.DeletionTimestamp == nil && !d.CreationTimestamp.Before(&old.CreationTimestamp) && Replicas(old) > Replicas(d)
-	}):
-		return fmt.Sprintf("It asks for %d replicas, and one that it replaces for more.", Replicas(d))
-	case d.Spec.Template.Labels[uidLabel] != string(foo.UID):
-		return fmt.Sprintf("The labels of its Pods, %v, lack the UID of the Foo.", d.Spec.Template.Labels)
 	case !slices.Contains(Images(d), container+"="+image):
 		return fmt.Sprintf("It lacks the container %s=%s: %v", container, image, Images(d))
 	}
@@ -150,7 +138,7 @@ func Complete(d *appsv1.Deployment) bool {
 func (n *namespace) unkept(foo *v1alpha1.Foo) string {
 	named := n.named[foo.Spec.DeploymentName]
 	if Possible(foo) && ControllerOf(named) == foo.UID {
-		if text := Missing(foo, named, n.owned[foo.UID]); text != "" {
+		if text := Missing(foo, named); text != "" {
 			return text
 		}
 	}

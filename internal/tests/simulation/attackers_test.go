@@ -99,8 +99,6 @@ var fields = []field{
 	{"deployments", "spec.replicas", int64(7)},
 	{"deployments", "spec.template.spec.containers", []any{
 		map[string]any{"name": "sidecar", "image": "sidecar:1"}, map[string]any{"name": "nginx", "image": "theirs:2", "args": []any{"kept"}}}},
-	{"deployments", "spec.template.metadata.labels", nil},
-	{"deployments", "spec.selector", map[string]any{"matchLabels": map[string]any{"app": "theirs"}}},
 	{"deployments", "metadata.ownerReferences", nil},
 	{"deployments", "metadata.ownerReferences", []any{map[string]any{"apiVersion": "example.com/v1", "kind": "Other", "name": "other", "uid": "other", "controller": true}}},
 	{"foos", "status", nil},
@@ -108,9 +106,9 @@ var fields = []field{
 	{"foos", "status.conditions", []any{theirCondition("Progressing"), theirCondition("Other")}},
 }
 
-// theirCondition is one of another controller, with Go's zero time.
+// theirCondition is one of another controller.
 func theirCondition(kind string) map[string]any {
-	return map[string]any{"type": kind, "status": "True", "reason": "Theirs", "message": "", "lastTransitionTime": "0001-01-01T00:00:00Z"}
+	return map[string]any{"type": kind, "status": "True", "reason": "Theirs", "message": "", "lastTransitionTime": "2026-01-01T00:00:00Z"}
 }
 
 func (f field) String() string { return fmt.Sprint(f.resource, " ", f.path, " = ", text(f.value)) }
@@ -175,7 +173,6 @@ var refusals = []struct {
 	{400, "", `admission webhook "deny.example.com" denied the request: request %s`},
 	{422, metav1.StatusReasonInvalid, `ValidatingAdmissionPolicy 'deny.example.com' denied request %s`},
 	{403, metav1.StatusReasonForbidden, `User "byhand" cannot do this, %s`},
-	{409, metav1.StatusReasonConflict, `the object has been modified, %s`},
 	{500, metav1.StatusReasonInternalError, `failed calling webhook "slow.example.com": %s`},
 	{429, metav1.StatusReasonTooManyRequests, `too many requests, %s`},
 	{504, metav1.StatusReasonTimeout, `failed calling webhook "slow.example.com": %s: deadline exceeded`},

@@ -15,7 +15,6 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"example.com/byhand/api/samplecontroller.k8s.io/v1alpha1"
-	"example.com/byhand/internal/testkit/oracle"
 )
 
 const (
@@ -72,7 +71,7 @@ func (s *sequence) checkCreate(a *exchange) {
 	switch {
 	case controllerOf(a.body) != foo.UID || a.name != foo.Spec.DeploymentName:
 		s.breaks("creates Deployment %s, controlled by %q, for Foo %s", a.name, controllerOf(a.body), foo.UID)
-	case (len(foo.Status.Conditions) > 0 || len(a.worker.seen.owned) > 0 || a.worker.seen.tried) && a.worker.seen.live == nil && s.isUntouched(a.worker):
+	case foo.Status.ObservedGeneration > 0 && a.worker.seen.live == nil && s.isUntouched(a.worker):
 		s.breaks("creates the Deployment of a Foo that is gone")
 	}
 }
@@ -88,15 +87,6 @@ func (s *sequence) checkUpdate(a *exchange) {
 	}
 	if before.DeletionTimestamp != nil {
 		s.breaks("changes a Deployment that is being deleted")
-	}
-	if slices.ContainsFunc(a.worker.seen.owned, func(old *appsv1.Deployment) bool {
-		return old.Name != a.name && !before.CreationTimestamp.Before(&old.CreationTimestamp) && oracle.Replicas(old) == oracle.Replicas(after)
-	}) {
-		before = before.DeepCopy()
-		before.Spec.Replicas = after.Spec.Replicas // It takes over the number of one that it replaces.
-	}
-	if live := a.worker.seen.live; live != nil && live.Spec.Replicas == nil && s.isUntouched(a.worker) && oracle.Replicas(before) != oracle.Replicas(after) {
-		s.breaks("sets the number of replicas, which the live Foo leaves to others")
 	}
 	if diff := cmp.Diff(theirs(before, foo), theirs(after, foo), cmpopts.EquateEmpty()); diff != "" {
 		s.breaks("changes what is not its own (-before +after):\n%s", diff)
@@ -156,9 +146,6 @@ func (s *sequence) checkDelete(a *exchange) {
 	}
 	if saw.live != nil && saw.live.Spec.DeploymentName == a.name && s.isUntouched(a.worker) {
 		s.breaks("deletes the Deployment that the live Foo names")
-	}
-	if was, is := oracle.Replicas(typed[appsv1.Deployment](s, a.before)), oracle.Replicas(saw.deployment); saw.foo.Spec.Replicas == nil && is < was && !saw.deployment.CreationTimestamp.Before(new(a.before.GetCreationTimestamp())) {
-		s.breaks("deletes Deployment %s with %d replicas, and %s has %d", a.name, was, saw.deployment.Name, is)
 	}
 }
 

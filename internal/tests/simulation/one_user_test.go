@@ -79,9 +79,6 @@ func (s *sequence) patientUserActs(key cache.ObjectName) [][]string {
 		s.setField("user", path, name, "spec", "deploymentName")
 		if name != foo.Spec.DeploymentName {
 			all := []string{ask, "POST deployments", ask, "GET deployments/" + name, "DELETE deployments/" + foo.Spec.DeploymentName, status}
-			if foo.Spec.Replicas == nil { // The old one has the number.
-				all = slices.Insert(all, 1, "GET deployments/"+foo.Spec.DeploymentName)
-			}
 			return [][]string{all}
 		}
 	default:
@@ -98,12 +95,12 @@ func (s *sequence) scales(path string, foo *v1alpha1.Foo) []string {
 	if after.Generation == foo.Generation {
 		return nil
 	}
-	ask, status := "GET foos/"+foo.Name, "PUT foos/"+foo.Name+"/status"
+	status := "PUT foos/" + foo.Name + "/status"
 	wanted := after.Spec.Replicas
 	if wanted == nil || before.Spec.Replicas != nil && *before.Spec.Replicas == *wanted {
 		return []string{status}
 	}
-	return []string{ask, "PUT deployments/" + before.Name, status}
+	return []string{"PUT deployments/" + before.Name, status}
 }
 
 // rollsOut makes the Pods of a Foo's Deployment available.

@@ -36,15 +36,13 @@ type process struct {
 func (s *sequence) newProcess() *process {
 	s.processes++
 	p := &process{s: s, id: s.processes, records: map[cache.ObjectName]*record{}}
-	p.queue = &queue{limiter: controller.RateLimiter(), waiting: keySet{}, due: map[cache.ObjectName]time.Time{}, busy: keySet{}}
+	p.queue = &queue{limiter: controller.RateLimiter(), waiting: keySet{}, due: map[cache.ObjectName]time.Time{}, busy: keySet{}, backOff: map[cache.ObjectName]time.Time{}}
 	p.foos = &feed{s: s, resource: "foos", store: newOrderedIndexer(informer.FooIndexers())}
 	p.deployments = &feed{s: s, resource: "deployments", store: newOrderedIndexer(informer.DeploymentIndexers())}
 	p.foos.decode = func(c testkit.Change) any { return typed[v1alpha1.Foo](s, c.Object) }
 	p.deployments.decode = func(c testkit.Change) any { return typed[appsv1.Deployment](s, c.Object) }
 	p.foos.handler = controller.EnqueueObject(p.queue)
-	p.deployments.handler = controller.EnqueueOwner(p.queue, v1alpha1.Kind("Foo"), func(deployment cache.ObjectName) []cache.ObjectName {
-		return informer.FoosNaming(p.foos.store, deployment)
-	})
+	p.deployments.handler = controller.EnqueueOwner(p.queue, v1alpha1.Kind("Foo"), informer.FoosNaming(p.foos.store))
 	config := s.api.Config()
 	config.Transport = p
 	config.ContentType = runtime.ContentTypeJSON // which the rules can read
@@ -54,7 +52,7 @@ func (s *sequence) newProcess() *process {
 		FooStore:        p.foos.store,
 		DeploymentStore: p.deployments.store,
 		Events:          p,
-		Failures:        controller.NewFailures(),
+		Rewrites:        controller.NewRewrites(),
 	}
 	return p
 }
@@ -75,12 +73,21 @@ type queue struct {
 	waiting          keySet                         // for a worker
 	due              map[cache.ObjectName]time.Time // for its time
 	busy             keySet                         // at a worker
+	backOff          map[cache.ObjectName]time.Time // An event does not shorten it.
 }
 
 func (q *queue) Add(key cache.ObjectName)            { q.waiting[key] = true }
-func (q *queue) AddRateLimited(key cache.ObjectName) { q.AddAfter(key, q.limiter.When(key)) }
-func (q *queue) Forget(key cache.ObjectName)         { q.limiter.Forget(key) }
-func (q *queue) Done(key cache.ObjectName)           { delete(q.busy, key) }
+func (q *queue) AddLowPriority(key cache.ObjectName) { q.Add(key) }
+func (q *queue) AddRateLimited(key cache.ObjectName) {
+	delay := q.limiter.When(key)
+	q.backOff[key] = time.Now().Add(delay)
+	q.AddAfter(key, delay)
+}
+func (q *queue) Forget(key cache.ObjectName) {
+	delete(q.backOff, key)
+	q.limiter.Forget(key)
+}
+func (q *queue) Done(key cache.ObjectName) { delete(q.busy, key) }
 func (q *queue) AddAfter(key cache.ObjectName, delay time.Duration) {
 	if at := time.Now().Add(delay); q.due[key].IsZero() || at.Before(q.due[key]) {
 		q.due[key] = at
@@ -99,7 +106,7 @@ func (q *queue) expire() {
 
 // startable returns the keys that a free worker may take.
 func (q *queue) startable() []cache.ObjectName {
-	return slices.DeleteFunc(sorted(q.waiting), func(key cache.ObjectName) bool { return q.busy[key] })
+	return slices.DeleteFunc(sorted(q.waiting), func(key cache.ObjectName) bool { return q.busy[key] || time.Now().Before(q.backOff[key]) })
 }
 
 // timerFires makes a key wait before its time: stores may lag longer than any delay.
@@ -132,6 +139,9 @@ func (s *sequence) sleep(end time.Time) bool {
 		}
 	}
 	for _, at := range s.process.queue.due {
+		sooner(at)
+	}
+	for _, at := range s.process.queue.backOff {
 		sooner(at)
 	}
 	for _, w := range s.workers {

@@ -19,6 +19,7 @@ import (
 	"k8s.io/client-go/tools/cache"
 
 	"example.com/byhand/api/samplecontroller.k8s.io/v1alpha1"
+	"example.com/byhand/controller"
 	"example.com/byhand/internal/testkit/oracle"
 )
 
@@ -26,7 +27,6 @@ import (
 const (
 	window    = 15 * time.Second
 	windowMax = 20               // writes of one operation on one object, for one purpose, in that time: two for each doubling, a Conflict and what succeeds after it
-	lasts     = 9 * time.Second  // a failure that may be reported although the server has not refused anything
 	toldAfter = 30 * time.Second // A failure that goes on must be reported by then.
 	stands    = time.Minute      // A write that is needed again before that has been undone.
 	settles   = 2 * time.Second  // after what is new in a store: a key waits a second for it, and may have begun just before
@@ -41,7 +41,8 @@ type record struct {
 	errs    map[string]time.Time   // when reconciles have failed
 	// How many causes began that a person must know, and how many Warnings there were.
 	causes, warnings int
-	posted           types.UID // the Foo for which it has sent a write
+	posted           types.UID   // the Foo for which it has sent a write
+	wrote            []time.Time // when a Deployment was written
 	// At rest: how often that which the status must say has changed, and how often the status was
 	// stored.
 	changes, statuses int
@@ -109,8 +110,6 @@ func (s *sequence) ended(w *worker, x *exchange, refused *apierrors.StatusError,
 		reason, cause = v1alpha1.ReasonRequestFailed, "lost"
 	case !lost && x.method == http.MethodGet && s.showsNewer(x, w.seen, refused):
 		reason, cause = v1alpha1.ReasonRequestFailed, causeBehind // if that lasts
-	case refused != nil && apierrors.HasStatusCause(refused, corev1.NamespaceTerminatingCause):
-		reason = v1alpha1.ReasonNamespaceTerminating
 	case refused != nil:
 		cause = fmt.Sprint(refused.ErrStatus.Code, refused.ErrStatus.Reason)
 		if reason = v1alpha1.ReasonRequestFailed; slices.Contains([]int32{400, 403, 413, 422}, refused.ErrStatus.Code) {
@@ -128,6 +127,14 @@ func (s *sequence) ended(w *worker, x *exchange, refused *apierrors.StatusError,
 	for _, name := range writes {
 		r.note(name, &write{purpose: purpose, reason: reason, cause: cause, since: x.at, isOneOf: len(writes) > 1})
 		w.sent[name] = x.method != http.MethodGet
+	}
+	if x.status && !lost && refused == nil {
+		if is := reasonOf(statusOf(s, x.body)); is != reasonOf(w.seen.foo.Status) {
+			r.causes++ // An Event tells of a new reason.
+		}
+	}
+	if !x.status && !lost && refused == nil && x.method != http.MethodDelete {
+		r.wrote = append(r.wrote, time.Now())
 	}
 	if x.status && reason == "" && r.writes[statusWrite].times == 1 && s.resting {
 		if r.statuses++; r.statuses > r.changes+r.causes+2 {
@@ -242,7 +249,7 @@ func (r *record) failing(before, now []string) (must, may []string, old []string
 			may = append(may, v1alpha1.ReasonChangedByOthers)
 		case w.isOneOf:
 			may = append(may, v1alpha1.ReasonForbidden, v1alpha1.ReasonRequestFailed)
-		case w.reason == v1alpha1.ReasonRequestFailed && (w.times > 1 || time.Since(w.since) >= lasts):
+		case w.reason == v1alpha1.ReasonRequestFailed:
 			may = append(may, w.reason)
 		case w.reason != "" && w.reason != v1alpha1.ReasonRequestFailed:
 			must = append(must, w.reason)
@@ -252,10 +259,9 @@ func (r *record) failing(before, now []string) (must, may []string, old []string
 		}
 	}
 	// What others undo is reported until it has stood.
-	for name, w := range r.writes {
-		if name != statusWrite && w.done > 1 && time.Since(w.last) < 2*stands {
-			may = append(may, v1alpha1.ReasonChangedByOthers)
-		}
+	r.wrote = slices.DeleteFunc(r.wrote, func(at time.Time) bool { return time.Since(at) > 3*stands })
+	if len(r.wrote) > 2 {
+		may = append(may, v1alpha1.ReasonChangedByOthers)
 	}
 	return must, may, old
 }
@@ -331,7 +337,7 @@ func (s *sequence) checkRest() {
 				continue
 			}
 			method, object, _ := strings.Cut(name, " ")
-			operation := map[string]string{"POST": "create", "PUT": "update", "DELETE": "delete"}[method] + " Deployment " + key.Namespace + "/" + object
+			operation := map[string]string{"POST": "create", "PUT": "update", "DELETE": "delete"}[method] + " Deployment " + object
 			said := ""
 			if c := meta.FindStatusCondition(status.Conditions, v1alpha1.FooReady); c != nil && c.Status == "False" {
 				said = c.Message
@@ -341,7 +347,7 @@ func (s *sequence) checkRest() {
 					said += err
 				}
 			}
-			if !strings.Contains(said, operation) {
+			if !strings.Contains(said, operation) && !strings.Contains(said, controller.ErrReverted.Error()) {
 				s.breaks("%s: %s has failed for %v, and %q says nothing of it", key, name, time.Since(r.writes[name].since), cmp.Or(said, reasonOf(status)))
 			}
 		}

@@ -74,7 +74,7 @@ func (v view) changed(s *sequence, x *exchange) string {
 	if oracle.ControllerOf(stored) != v.foo.UID {
 		return "owner"
 	}
-	return oracle.Missing(v.foo, stored, v.owned)
+	return oracle.Missing(v.foo, stored)
 }
 
 func statusOf(s *sequence, foo *unstructured.Unstructured) v1alpha1.FooStatus {
@@ -169,7 +169,7 @@ func (s *sequence) delivered(w *worker, a *exchange) {
 	switch {
 	case a.method == http.MethodDelete:
 		w.seen.owned = slices.DeleteFunc(slices.Clone(w.seen.owned), func(d *appsv1.Deployment) bool { return d.Name == a.name })
-	case a.name == w.seen.foo.Spec.DeploymentName && (a.method != http.MethodGet || !s.showsNewer(a, w.seen, nil)): // See doc.go of controller/foo, Caveats.
+	case a.name == w.seen.foo.Spec.DeploymentName && a.method != http.MethodGet:
 		w.seen.deployment = typed[appsv1.Deployment](s, a.answer)
 		s.judges(r, w.seen.view)
 	}

@@ -151,7 +151,7 @@ func (s *sequence) siege() {
 func (s *sequence) rest() {
 	silence := 0
 	if slices.ContainsFunc(s.namespaces, s.isTerminating) {
-		silence = 6 * len(s.namespaces) * len(s.fooNames) // Two GETs and a POST, and once more after a minute.
+		silence = 40 * len(s.namespaces) * len(s.fooNames) // A GET, a POST and a PUT, with the back-off of a key.
 	}
 	s.settle(time.Now().Add(restTime), restRequestsAKey*len(s.namespaces)*len(s.fooNames))
 	s.checkFinalState()

@@ -19,6 +19,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/client-go/tools/cache"
 
+	"example.com/byhand/controller"
 	"example.com/byhand/kit/testkit"
 )
 
@@ -88,7 +89,7 @@ func (s *sequence) goOn(w *worker) {
 	s.workers = slices.DeleteFunc(s.workers, func(other *worker) bool { return other == w })
 	outcome := "done"
 	switch r := w.process.record(w.key); {
-	case w.err != nil && !w.failed && !strings.Contains(w.err.Error(), "undone again and again") && !strings.Contains(w.err.Error(), "the cache is behind"):
+	case w.err != nil && !w.failed && !strings.Contains(w.err.Error(), controller.ErrReverted.Error()) && !strings.Contains(w.err.Error(), "the cache is behind"):
 		s.breaks("%s: an error, and no request has failed: %v", w.key, w.err)
 	case w.err != nil:
 		outcome = "error: " + w.err.Error()

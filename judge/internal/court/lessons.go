@@ -46,7 +46,7 @@ var (
 	uncontrolled = &lesson{
 		"Without the owner reference no program knows whose the Deployment is, and the garbage collector never deletes it.",
 		"datastax/cass-operator#168: children without owner references",
-		"controller/foo/deployment.go: applyDesired sets the controller reference",
+		"controller/foo/deployment.go: newDeployment sets the controller reference",
 	}
 	undone = &lesson{
 		"A cache may be older than what was already done. Who acts on it scales running programs back and forth, or deletes them.",

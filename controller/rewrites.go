@@ -1,0 +1,60 @@
+package controller
+
+import (
+	"errors"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	utilcache "k8s.io/apimachinery/pkg/util/cache"
+)
+
+// Rewrites. Without this file, two controllers that want different values for one field fight forever, as
+// fast as the API server allows: each write succeeds, so no key backs off (TestNoHotLoop). Rewrites counts
+// how often in a row the same content is written for one generation of an object, each time within a minute
+// of the time before. From the third time on it returns an error, until the content has held for a minute. So
+// the key backs off, and the condition can report why.
+
+// ErrReverted reports that a write does not last.
+var ErrReverted = errors.New("another client or an admission webhook changes what the controller writes")
+
+// Rewrites counts repeated writes. It is safe for concurrent use.
+type Rewrites struct{ recent *utilcache.LRUExpireCache }
+
+// NewRewrites returns an empty Rewrites. It remembers the last 10,000 writes.
+func NewRewrites() *Rewrites { return &Rewrites{utilcache.NewLRUExpireCache(10_000)} }
+
+// target is what a write changes.
+type target struct {
+	uid  types.UID
+	part string
+}
+
+// repeats is how often in a row the same content was written for one generation.
+type repeats struct {
+	generation int64
+	content    any
+	times      int
+}
+
+// Record counts a successful write. part is the object that was written for this one, such as "status".
+// content must be comparable.
+func (r *Rewrites) Record(object metav1.Object, part string, content any) {
+	t := target{object.GetUID(), part}
+	known, _ := r.recent.Get(t)
+	last, _ := known.(repeats)
+	if last.generation != object.GetGeneration() || last.content != content {
+		last = repeats{generation: object.GetGeneration(), content: content}
+	}
+	last.times++
+	r.recent.Add(t, last, time.Minute)
+}
+
+// Err returns ErrReverted while writes of this part do not last, nil otherwise.
+func (r *Rewrites) Err(object metav1.Object, part string) error {
+	known, _ := r.recent.Get(target{object.GetUID(), part})
+	if last, _ := known.(repeats); last.times > 2 && last.generation == object.GetGeneration() {
+		return ErrReverted
+	}
+	return nil
+}

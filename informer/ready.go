@@ -1,0 +1,100 @@
+package informer
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/watch"
+	"k8s.io/client-go/tools/cache"
+)
+
+// Readiness. Without this file, a controller whose watches fail looks healthy (TestReady):
+//
+//	0 s  Somebody deletes the CRD. The watch ends.
+//	1 s  The Reflector lists again, and gets 404. It logs the error and retries, forever.
+//	∞    The Store becomes old. /readyz and the metrics report no problem.
+
+// Ready returns nil if the Store holds the objects of the first list, the handler was called for each, and a
+// watch was open within the last minute. Its error names the resource and the last failed request. A right
+// that was lost counts at once, because it does not come back by itself.
+func (i *Informer) Ready() error {
+	lastOpen, err := i.connection.status()
+	isDenied := apierrors.IsForbidden(err) || apierrors.IsUnauthorized(err)
+	if isDenied {
+		err = fmt.Errorf("%w (config/rbac has the rights that the controller needs)", err)
+	}
+	switch blind := time.Since(lastOpen); {
+	case !i.controller.HasSynced():
+		return fmt.Errorf("%s: the first list is not complete: %w", i.Resource, err)
+	case blind > time.Minute || isDenied:
+		return fmt.Errorf("%s: no open watch for %s: %w", i.Resource, blind.Round(time.Second), err)
+	}
+	return nil
+}
+
+// connection records how the requests of a Reflector end. It is safe for concurrent use.
+type connection struct {
+	mu       sync.Mutex
+	opened   time.Time // when the current watch was opened, zero if none is open
+	lastOpen time.Time // when a watch was last seen open
+	err      error     // of the last failed request, nil since a watch is open
+}
+
+var errNoAnswer = errors.New("the API server has not answered yet, or its streaming list is not complete (if a proxy drops bookmarks, or Kubernetes is older than 1.27, set KUBE_FEATURE_WatchListClient=false: then client-go sends a LIST)")
+
+// status returns when a watch was last open, and the last error. A watch counts as open after 10 s: if it begins
+// with an object that cannot be decoded, it ends at once, again and again.
+func (c *connection) status() (lastOpen time.Time, err error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if !c.opened.IsZero() && time.Since(c.opened) > 10*time.Second {
+		c.lastOpen, c.err = time.Now(), nil
+	}
+	return c.lastOpen, cmp.Or(c.err, errNoAnswer)
+}
+
+// record is called before each request, with zero values, and with its result. opened is set if a watch is open.
+func (c *connection) record(opened time.Time, err error) {
+	c.status() // The previous watch was open until now.
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.lastOpen.IsZero() { // the first request
+		c.lastOpen = time.Now()
+	}
+	c.opened = opened
+	c.err = cmp.Or(err, c.err)
+}
+
+// track returns a ListWatch that sends the same requests and records their results.
+func (c *connection) track(next *cache.ListWatch) *cache.ListWatch {
+	return &cache.ListWatch{
+		ListWithContextFunc: func(ctx context.Context, opts metav1.ListOptions) (runtime.Object, error) {
+			// The Reflector's first LIST accepts what the API server has in memory, which may be old: the
+			// program would act on an old spec. This requests the newest objects.
+			if opts.ResourceVersion == "0" {
+				opts.ResourceVersion, opts.Limit = "", 0
+			}
+			c.record(time.Time{}, nil)
+			list, err := next.ListWithContextFunc(ctx, opts)
+			c.record(time.Time{}, err)
+			return list, err
+		},
+		WatchFuncWithContext: func(ctx context.Context, opts metav1.ListOptions) (watch.Interface, error) {
+			c.record(time.Time{}, nil)
+			stream, err := next.WatchFuncWithContext(ctx, opts)
+			if err != nil {
+				c.record(time.Time{}, err)
+				return nil, err
+			}
+			c.record(time.Now(), nil)
+			return stream, nil
+		},
+	}
+}
