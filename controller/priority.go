@@ -19,36 +19,19 @@ import (
 // lanes holds the waiting keys in order. It implements workqueue.Queue, whose methods client-go calls under
 // the lock of its queue.
 type lanes struct {
+	changed   sync.Map                  // the keys of Add, until a worker takes them
 	waiting   map[cache.ObjectName]bool // whether the key is in the high lane
 	high, low []cache.ObjectName        // low may still hold keys that have moved to high
 	turns     int
-
-	mu      sync.Mutex
-	changed map[cache.ObjectName]bool // the keys of Add, until a worker takes them
 }
 
-func newLanes() *lanes {
-	return &lanes{waiting: map[cache.ObjectName]bool{}, changed: map[cache.ObjectName]bool{}}
-}
-
-// markChanged is called before the key is added. It may be called concurrently.
-func (l *lanes) markChanged(key cache.ObjectName) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.changed[key] = true
-}
-
-func (l *lanes) isChanged(key cache.ObjectName) bool {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.changed[key]
-}
+func newLanes() *lanes { return &lanes{waiting: map[cache.ObjectName]bool{}} }
 
 func (l *lanes) Len() int { return len(l.waiting) }
 
 // Push receives a key that is not waiting.
 func (l *lanes) Push(key cache.ObjectName) {
-	if l.waiting[key] = l.isChanged(key); l.waiting[key] {
+	if _, l.waiting[key] = l.changed.Load(key); l.waiting[key] {
 		l.high = append(l.high, key)
 	} else {
 		l.low = append(l.low, key)
@@ -57,7 +40,7 @@ func (l *lanes) Push(key cache.ObjectName) {
 
 // Touch receives a waiting key that is added again. A change moves it to the high lane.
 func (l *lanes) Touch(key cache.ObjectName) {
-	if !l.waiting[key] && l.isChanged(key) {
+	if _, changed := l.changed.Load(key); changed && !l.waiting[key] {
 		l.Push(key)
 	}
 }
@@ -74,9 +57,7 @@ func (l *lanes) Pop() cache.ObjectName {
 		*lane = (*lane)[1:]
 		if isHigh, waits := l.waiting[key]; waits && isHigh == (lane == &l.high) {
 			delete(l.waiting, key)
-			l.mu.Lock()
-			delete(l.changed, key)
-			l.mu.Unlock()
+			l.changed.Delete(key)
 			return key
 		}
 	}

@@ -37,15 +37,13 @@ func RateLimiter() workqueue.TypedRateLimiter[cache.ObjectName] {
 type queue struct {
 	workqueue.TypedRateLimitingInterface[cache.ObjectName]
 	limiter workqueue.TypedRateLimiter[cache.ObjectName]
-	lanes   *lanes // the order of the keys (priority.go)
-
-	mu      sync.Mutex
-	backOff map[cache.ObjectName]time.Time // when the back-off of a failing key ends
+	lanes   *lanes   // the order of the keys (priority.go)
+	backOff sync.Map // key → time.Time, the end of its back-off
 }
 
 // NewQueue returns an empty queue. name labels its metrics.
 func NewQueue(name string) Queue {
-	q := &queue{limiter: RateLimiter(), lanes: newLanes(), backOff: map[cache.ObjectName]time.Time{}}
+	q := &queue{limiter: RateLimiter(), lanes: newLanes()}
 	ordered := workqueue.NewTypedWithConfig(workqueue.TypedQueueConfig[cache.ObjectName]{Name: name, Queue: q.lanes})
 	delaying := workqueue.NewTypedDelayingQueueWithConfig(workqueue.TypedDelayingQueueConfig[cache.ObjectName]{Name: name, Queue: ordered})
 	q.TypedRateLimitingInterface = workqueue.NewTypedRateLimitingQueueWithConfig(q.limiter,
@@ -54,7 +52,7 @@ func NewQueue(name string) Queue {
 }
 
 func (q *queue) Add(key cache.ObjectName) {
-	q.lanes.markChanged(key)
+	q.lanes.changed.Store(key, nil)
 	q.TypedRateLimitingInterface.Add(key)
 }
 
@@ -62,9 +60,7 @@ func (q *queue) AddLowPriority(key cache.ObjectName) { q.TypedRateLimitingInterf
 
 func (q *queue) AddRateLimited(key cache.ObjectName) {
 	delay := q.limiter.When(key)
-	q.mu.Lock()
-	q.backOff[key] = time.Now().Add(delay)
-	q.mu.Unlock()
+	q.backOff.Store(key, time.Now().Add(delay))
 	q.AddAfter(key, delay)
 }
 
@@ -73,20 +69,16 @@ func (q *queue) AddRateLimited(key cache.ObjectName) {
 func (q *queue) Get() (key cache.ObjectName, shutdown bool) {
 	for {
 		key, shutdown = q.TypedRateLimitingInterface.Get()
-		q.mu.Lock()
-		remaining := time.Until(q.backOff[key])
-		q.mu.Unlock()
-		if shutdown || remaining <= 0 {
+		end, failed := q.backOff.Load(key)
+		if shutdown || !failed || !time.Now().Before(end.(time.Time)) {
 			return key, shutdown
 		}
-		q.AddAfter(key, remaining)
+		q.AddAfter(key, time.Until(end.(time.Time)))
 		q.Done(key)
 	}
 }
 
 func (q *queue) Forget(key cache.ObjectName) {
-	q.mu.Lock()
-	delete(q.backOff, key)
-	q.mu.Unlock()
+	q.backOff.Delete(key)
 	q.TypedRateLimitingInterface.Forget(key)
 }

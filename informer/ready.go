@@ -43,7 +43,7 @@ func (i *Informer) Ready() error {
 type connection struct {
 	mu       sync.Mutex
 	opened   time.Time // when the current watch was opened, zero if none is open
-	lastOpen time.Time // when a watch was last seen open
+	lastOpen time.Time // when a watch was last open
 	err      error     // of the last failed request, nil since a watch is open
 }
 
@@ -54,22 +54,25 @@ var errNoAnswer = errors.New("the API server has not answered yet, or its stream
 func (c *connection) status() (lastOpen time.Time, err error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if !c.opened.IsZero() && time.Since(c.opened) > 10*time.Second {
-		c.lastOpen, c.err = time.Now(), nil
-	}
+	c.update()
 	return c.lastOpen, cmp.Or(c.err, errNoAnswer)
 }
 
-// record is called before each request, with zero values, and with its result. opened is set if a watch is open.
+func (c *connection) update() {
+	if c.lastOpen.IsZero() {
+		c.lastOpen = time.Now() // the start
+	}
+	if !c.opened.IsZero() && time.Since(c.opened) > 10*time.Second {
+		c.lastOpen, c.err = time.Now(), nil
+	}
+}
+
+// record is called before and after each request. A request ends the watch before it.
 func (c *connection) record(opened time.Time, err error) {
-	c.status() // The previous watch was open until now.
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.lastOpen.IsZero() { // the first request
-		c.lastOpen = time.Now()
-	}
-	c.opened = opened
-	c.err = cmp.Or(err, c.err)
+	c.update()
+	c.opened, c.err = opened, cmp.Or(err, c.err)
 }
 
 // track returns a ListWatch that sends the same requests and records their results.
@@ -86,15 +89,14 @@ func (c *connection) track(next *cache.ListWatch) *cache.ListWatch {
 			c.record(time.Time{}, err)
 			return list, err
 		},
-		WatchFuncWithContext: func(ctx context.Context, opts metav1.ListOptions) (watch.Interface, error) {
+		WatchFuncWithContext: func(ctx context.Context, opts metav1.ListOptions) (stream watch.Interface, err error) {
 			c.record(time.Time{}, nil)
-			stream, err := next.WatchFuncWithContext(ctx, opts)
-			if err != nil {
+			if stream, err = next.WatchFuncWithContext(ctx, opts); err != nil {
 				c.record(time.Time{}, err)
-				return nil, err
+			} else {
+				c.record(time.Now(), nil)
 			}
-			c.record(time.Now(), nil)
-			return stream, nil
+			return stream, err
 		},
 	}
 }
