@@ -34,18 +34,17 @@ type attacker struct {
 var attackers = []func(s *sequence) *attacker{
 	(*sequence).webhookChanges, (*sequence).webhookChanges, (*sequence).webhookChanges, (*sequence).otherSetsBack, (*sequence).otherSetsBack,
 	(*sequence).serverRefuses, (*sequence).serverRefuses, (*sequence).serverRefuses, (*sequence).serverRefuses,
-	(*sequence).rolloutFails, (*sequence).namespaceTerminates, (*sequence).finalizerStays, (*sequence).watchIsHeld,
+	(*sequence).rolloutFails, (*sequence).finalizerStays, (*sequence).watchIsHeld,
 }
 
-// chooseAttackers chooses none, one or two, but not that one.
-func (s *sequence) chooseAttackers(without int) {
+// chooseAttackers chooses none, one or two.
+func (s *sequence) chooseAttackers() {
 	whole := s.rand
 	for i := range pick(s, []int{0, 1, 1, 1, 2, 2}) {
 		s.rand = rand.New(rand.NewPCG(s.seed, uint64(i+1)))
-		if a := pick(s, attackers)(s); i+1 != without {
-			a.from = s.rand.IntN(200)
-			s.waiting = append(s.waiting, a)
-		}
+		a := pick(s, attackers)(s)
+		a.from = s.rand.IntN(200)
+		s.waiting = append(s.waiting, a)
 	}
 	s.rand = whole
 }
@@ -127,21 +126,11 @@ func (f field) set(object *unstructured.Unstructured) {
 	}
 }
 
-// webhookChanges changes one field in each write, or stamps each write.
+// webhookChanges changes one field in each write.
 func (s *sequence) webhookChanges() *attacker {
-	f, stamp := pick(s, fields), s.chance(15)
-	what, writes := f.String(), int64(0)
-	if stamp {
-		what = "deployments, a stamp"
-	}
-	return &attacker{what: "a webhook changes " + what, admit: func(x *exchange) *apierrors.StatusError {
-		switch {
-		case x.admitted == nil || x.status != (f.resource == "foos"):
-		case stamp:
-			writes++
-			f = field{"deployments", "metadata.annotations", map[string]any{"stamp": fmt.Sprint(writes)}}
-			fallthrough
-		default:
+	f := pick(s, fields)
+	return &attacker{what: "a webhook changes " + f.String(), admit: func(x *exchange) *apierrors.StatusError {
+		if x.admitted != nil && x.status == (f.resource == "foos") {
 			f.set(x.admitted)
 		}
 		return nil
@@ -221,16 +210,6 @@ func (s *sequence) rolloutFails() *attacker {
 		{what: "no progress", report: none("Progressing", "False", "ProgressDeadlineExceeded")},
 		{what: "no ReplicaSets", report: none("Progressing", "False", "ReplicaSetCreateError")},
 	})
-}
-
-// namespaceTerminates never ends.
-func (s *sequence) namespaceTerminates() *attacker {
-	namespace := pick(s, s.namespaces)
-	return &attacker{what: "namespace " + namespace + " terminates", begin: func() { s.api.Delete("/api/v1/namespaces/"+namespace, "") }}
-}
-
-func (s *sequence) isTerminating(namespace string) bool {
-	return s.api.Get("/api/v1/namespaces/"+namespace).GetDeletionTimestamp() != nil
 }
 
 // finalizerStays keeps all Deployments.

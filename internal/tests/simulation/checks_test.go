@@ -1,6 +1,7 @@
 package simulation
 
 import (
+	"fmt"
 	"net/http"
 	"slices"
 	"time"
@@ -15,6 +16,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"example.com/byhand/api/samplecontroller.k8s.io/v1alpha1"
+	"example.com/byhand/internal/testkit/oracle"
 )
 
 const (
@@ -23,14 +25,10 @@ const (
 	heldFor    = 20 * time.Second // A process waits so long for the watch to bring what it knows.
 )
 
-// What must hold after each request.
+// The safety rules. They hold after each request.
 
-// checkRefusal: nothing that a process knows of its own writes gets a request of
-// it refused.
+// checkRefusal: a process causes no Conflict with its own writes.
 func (s *sequence) checkRefusal(a *exchange) {
-	if s.patient && a.method != http.MethodGet {
-		s.breaks("refused, and there is no other client: %s", a.refused.ErrStatus.Message)
-	}
 	for _, own := range s.known(a) {
 		switch deleted := own.method == http.MethodDelete; {
 		case a.method == http.MethodPut && !deleted && own.version > number(a.body.GetResourceVersion()),
@@ -76,9 +74,8 @@ func (s *sequence) checkCreate(a *exchange) {
 	}
 }
 
-// checkUpdate: only a Deployment that the Foo controls and that is there to stay is
-// changed, only in our fields, and not back to an older generation, or to a number that the Foo
-// has given away.
+// checkUpdate: only a Deployment that the Foo controls and that is not being deleted is changed, only in the
+// fields that a Foo decides, and not back to an older generation.
 func (s *sequence) checkUpdate(a *exchange) {
 	foo := a.worker.seen.foo
 	before, after := typed[appsv1.Deployment](s, a.before), decode[appsv1.Deployment](s, a.body)
@@ -126,8 +123,8 @@ func theirs(deployment *appsv1.Deployment, foo *v1alpha1.Foo) *appsv1.Deployment
 	return rest
 }
 
-// checkDelete: only a Deployment that the Foo controls is deleted, not twice, not the one that the
-// live Foo has named all the time, and not the only one that has a number.
+// checkDelete: only a Deployment that the Foo controls is deleted, not twice, not before its replacement exists,
+// and not the one that the live Foo names.
 func (s *sequence) checkDelete(a *exchange) {
 	saw := a.worker.seen
 	if a.preconditions.UID == nil {
@@ -149,15 +146,32 @@ func (s *sequence) checkDelete(a *exchange) {
 	}
 }
 
-// checkStatus: a status is what the worker saw, and keeps the conditions of others.
+// checkStatus: Ready is True only if it is true, the counts are the Deployments', and the conditions of other
+// controllers stay.
 func (s *sequence) checkStatus(a *exchange) {
-	after := statusOf(s, a.body)
-	if wrong := s.untrue(after, a.worker.seen.view, a.worker.seen.wanted, a.worker.process.record(a.worker.key)); wrong != "" {
-		s.breaks("the status: %s", wrong)
+	saw := a.worker.seen
+	is, want := statusOf(s, a.body), oracle.Status(saw.foo, saw.deployment, saw.owned, saw.exists)
+	if meta.IsStatusConditionTrue(is.Conditions, v1alpha1.FooReady) && !meta.IsStatusConditionTrue(want.Conditions, v1alpha1.FooReady) {
+		s.breaks("Ready is True, and the Deployment is not as the Foo asks for")
 	}
-	for _, c := range a.worker.seen.foo.Status.Conditions {
-		if c.Type != v1alpha1.FooReady && meta.FindStatusCondition(after.Conditions, c.Type) == nil {
-			s.breaks("the status lacks another's condition %s", c.Type)
+	if is.Replicas != want.Replicas || is.AvailableReplicas != want.AvailableReplicas {
+		s.breaks("the status has %d replicas, %d available; the Deployments have %d and %d", is.Replicas, is.AvailableReplicas, want.Replicas, want.AvailableReplicas)
+	}
+	for _, c := range saw.foo.Status.Conditions {
+		if c.Type != v1alpha1.FooReady && meta.FindStatusCondition(is.Conditions, c.Type) == nil {
+			s.breaks("the status lacks the condition %s of another controller", c.Type)
 		}
+	}
+}
+
+// checkRate: while nothing but a lasting fault changes anything, an object is written 20 times in 15 s at most.
+func (s *sequence) checkRate(a *exchange) {
+	if !s.resting || a.method == http.MethodGet {
+		return
+	}
+	what, now := fmt.Sprint(a.worker, " for ", a.worker.key, ": ", a.operation(), " ", a.name), time.Now()
+	recent := slices.DeleteFunc(s.rules.sent[what], func(at time.Time) bool { return now.Sub(at) > 15*time.Second })
+	if s.rules.sent[what] = append(recent, now); len(recent) >= 20 {
+		s.breaks("%s: more than 20 times in 15 s", what)
 	}
 }

@@ -42,9 +42,6 @@ func (s *sequence) dropFinalizer(who, path, finalizer string) bool {
 // rolloutActs is one act of the deployment controller: it has seen the newest
 // spec of a Deployment and some of its Pods are available; at rest, all.
 func (s *sequence) rolloutActs() bool {
-	if s.patient {
-		return false // Its acts are changes that the user waits for, too.
-	}
 	var due []func() bool
 	for _, path := range s.api.Paths("deployments") {
 		deployment := typed[appsv1.Deployment](s, s.api.Get(path))

@@ -6,7 +6,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -78,14 +77,13 @@ func (f *feed) advance(events int) {
 	for _, call := range calls {
 		call()
 	}
-	f.s.process.moved = time.Now()
 }
 
 // relist replaces the store by what the server had at this position. What happened
 // in between is not heard of, and an object that went in between leaves a
 // tombstone.
 func (f *feed) relist(position int) {
-	f.position, f.s.process.moved = position, time.Now()
+	f.position = position
 	now := map[string]any{}
 	newest := "100" // the version of a new server
 	for _, c := range f.s.api.History()[:position] {

@@ -14,9 +14,6 @@ import (
 // why it cannot; and no Deployment is left over.
 func (s *sequence) checkFinalState() {
 	for _, namespace := range s.namespaces {
-		if s.isTerminating(namespace) {
-			continue
-		}
 		foos, deployments := storedIn[v1alpha1.Foo](s, namespace, "foos"), storedIn[appsv1.Deployment](s, namespace, "deployments")
 		if err := oracle.Ours(foos, deployments).Err(); err != nil {
 			s.breaks("in namespace %s: %v", namespace, err)

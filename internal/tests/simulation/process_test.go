@@ -10,6 +10,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	appsv1client "k8s.io/client-go/kubernetes/typed/apps/v1"
 	"k8s.io/client-go/tools/cache"
+	"k8s.io/client-go/tools/events"
 	"k8s.io/client-go/util/workqueue"
 
 	"example.com/byhand/api/samplecontroller.k8s.io/v1alpha1"
@@ -28,14 +29,12 @@ type process struct {
 	foos, deployments *feed
 	queue             *queue
 	reconciler        *foo.Reconciler
-	records           map[cache.ObjectName]*record
-	moved             time.Time // when one of the stores last changed
 }
 
 // newProcess returns one whose stores are still empty.
 func (s *sequence) newProcess() *process {
 	s.processes++
-	p := &process{s: s, id: s.processes, records: map[cache.ObjectName]*record{}}
+	p := &process{s: s, id: s.processes}
 	p.queue = &queue{limiter: controller.RateLimiter(), waiting: keySet{}, due: map[cache.ObjectName]time.Time{}, busy: keySet{}, backOff: map[cache.ObjectName]time.Time{}}
 	p.foos = &feed{s: s, resource: "foos", store: newOrderedIndexer(informer.FooIndexers())}
 	p.deployments = &feed{s: s, resource: "deployments", store: newOrderedIndexer(informer.DeploymentIndexers())}
@@ -51,7 +50,7 @@ func (s *sequence) newProcess() *process {
 		Deployments:     appsv1client.NewForConfigOrDie(config),
 		FooStore:        p.foos.store,
 		DeploymentStore: p.deployments.store,
-		Events:          p,
+		Events:          &events.FakeRecorder{},
 		Rewrites:        controller.NewRewrites(),
 	}
 	return p
@@ -112,7 +111,7 @@ func (q *queue) startable() []cache.ObjectName {
 // timerFires makes a key wait before its time: stores may lag longer than any delay.
 func (s *sequence) timerFires() bool {
 	keys := sorted(s.process.queue.due)
-	if len(keys) == 0 || s.resting || s.patient {
+	if len(keys) == 0 || s.resting {
 		return false
 	}
 	key := pick(s, keys)
@@ -147,7 +146,6 @@ func (s *sequence) sleep(end time.Time) bool {
 	for _, w := range s.workers {
 		sooner(w.until)
 	}
-	sooner(s.process.moved.Add(settles)) // See checkRest.
 	if next == end {
 		return false
 	}

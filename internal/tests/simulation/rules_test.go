@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"slices"
 	"strconv"
+	"time"
 
 	appsv1 "k8s.io/api/apps/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
@@ -23,13 +24,12 @@ type rules struct {
 	touched map[string]int         // how often others have changed what is at a path
 	writes  map[string][]*exchange // what the processes wrote, by path
 	counts  map[string]int         // requests by method, resource and outcome
+	sent    map[string][]time.Time // see checkRate
 }
 
 // seen is what a worker can know: at its beginning, and from the answers since.
 type seen struct {
 	view
-	wanted  []string      // the writes that its Foo needed
-	tried   bool          // its process has sent one for this Foo
 	touched int           // how often others had changed the live Foo
 	live    *v1alpha1.Foo // the API server's, if it is the same Foo
 }
@@ -64,19 +64,6 @@ func (s *sequence) views(p *process, key cache.ObjectName) (v view) {
 
 func (v view) wants() []string { return oracle.Wants(v.foo, v.deployment, v.owned, v.exists) }
 
-func (v view) status() v1alpha1.FooStatus {
-	return oracle.Status(v.foo, v.deployment, v.owned, v.exists)
-}
-
-// changed says what the server has stored otherwise than a worker has sent it, "" if nothing.
-func (v view) changed(s *sequence, x *exchange) string {
-	stored := typed[appsv1.Deployment](s, x.answer)
-	if oracle.ControllerOf(stored) != v.foo.UID {
-		return "owner"
-	}
-	return oracle.Missing(v.foo, stored)
-}
-
 func statusOf(s *sequence, foo *unstructured.Unstructured) v1alpha1.FooStatus {
 	return typed[v1alpha1.Foo](s, foo).Status
 }
@@ -84,14 +71,9 @@ func statusOf(s *sequence, foo *unstructured.Unstructured) v1alpha1.FooStatus {
 // sees returns what a worker that begins now can know.
 func (s *sequence) sees(w *worker) seen {
 	path := pathOf("foos", w.key)
-	saw, r := seen{view: s.views(w.process, w.key), touched: s.rules.touched[path]}, w.process.record(w.key)
-	s.judges(r, saw.view)
+	saw := seen{view: s.views(w.process, w.key), touched: s.rules.touched[path]}
 	if saw.foo == nil {
 		return saw
-	}
-	saw.wanted, saw.tried = saw.wants(), r.posted == saw.foo.UID
-	if !w.process.isBehind(r.newest) {
-		r.ends(saw.wanted)
 	}
 	if live := s.api.Get(path); live != nil && live.GetUID() == saw.foo.UID {
 		saw.live = typed[v1alpha1.Foo](s, live)
@@ -157,12 +139,9 @@ func (s *sequence) noteRequest(a *exchange) {
 // delivered notes that a worker has the answer to its request.
 func (s *sequence) delivered(w *worker, a *exchange) {
 	a.delivered = true
-	s.ended(w, a, a.refused, false)
 	if a.refused != nil {
 		return
 	}
-	r := w.process.record(w.key)
-	r.newest[a.resource] = max(r.newest[a.resource], a.version)
 	if a.resource != "deployments" {
 		return
 	}
@@ -171,7 +150,6 @@ func (s *sequence) delivered(w *worker, a *exchange) {
 		w.seen.owned = slices.DeleteFunc(slices.Clone(w.seen.owned), func(d *appsv1.Deployment) bool { return d.Name == a.name })
 	case a.name == w.seen.foo.Spec.DeploymentName && a.method != http.MethodGet:
 		w.seen.deployment = typed[appsv1.Deployment](s, a.answer)
-		s.judges(r, w.seen.view)
 	}
 }
 

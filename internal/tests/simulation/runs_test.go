@@ -17,31 +17,59 @@ import (
 
 // Every ordering: random sequences of what users, other people, the garbage collector, the
 // deployment controller, a failing server and a new process do, against stores that lag. Then
-// comes a siege: nothing happens for a minute but what at most two attackers do, who stay
-// (attackers_test.go). The rules in checks_test.go and record_test.go hold after each request and
-// at rest, and the final state is what the last specs say. The whole runs in one goroutine at a
-// time, in virtual time, and a seed decides all of it.
+// comes a siege: for a minute, nothing happens but at most two lasting faults (attackers_test.go). The
+// rules in checks_test.go hold after each request, and the final state is what the last specs say. One
+// goroutine runs at a time, in virtual time, and a seed decides everything.
 
 var (
 	seedFlag      = flag.Uint64("seed", 0, "run the one sequence that has this `seed`")
 	sequencesFlag = flag.Int("sequences", 300, "how many sequences to run")
-	withoutFlag   = flag.Int("without", 0, "leave this attacker out, 1 or 2")
 	stepsFlag     = flag.Int("steps", 110, "how many steps each sequence has before it comes to rest")
 )
 
 // plan is what a sequence is made from.
 type plan struct {
-	seed    uint64
-	steps   int
-	without int // the attacker that is left out; 0: none is
+	seed  uint64
+	steps int
 }
 
 func TestSequences(t *testing.T) {
-	runSequences(t, func(t *testing.T, p plan) *sequence {
-		s := newSequence(t, p)
-		s.run()
+	run := func(p plan) (s *sequence) {
+		synctest.Test(t, func(t *testing.T) {
+			s = newSequence(t, p)
+			s.run()
+		})
 		return s
-	})
+	}
+	first, count := uint64(1), uint64(*sequencesFlag)
+	if *seedFlag != 0 {
+		first, count = *seedFlag, 1
+	}
+	var running sync.WaitGroup
+	var mu sync.Mutex
+	var failed []*sequence
+	requests := map[string]int{}
+	var next atomic.Uint64
+	for range runtime.GOMAXPROCS(0) {
+		running.Go(func() {
+			for n := next.Add(1) - 1; n < count; n = next.Add(1) - 1 {
+				s := run(plan{first + n, *stepsFlag})
+				mu.Lock()
+				for what, count := range s.rules.counts {
+					requests[what] += count
+				}
+				if s.broken != "" {
+					failed = append(failed, s)
+				}
+				mu.Unlock()
+			}
+		})
+	}
+	running.Wait()
+	t.Logf("%d sequences, requests: %v", count, requests)
+	if len(failed) > 0 {
+		reportSequences(t, failed, run)
+	}
 }
 
 // A sequence is the same each time, or a seed would be of no use.
@@ -58,45 +86,6 @@ func TestSequencesRepeat(t *testing.T) {
 		if diff := gocmp.Diff(traces[0], traces[1]); diff != "" {
 			t.Fatalf("seed %d, first and second time:\n%s", seed, diff)
 		}
-	}
-}
-
-// runSequences runs one sequence for each seed, as many at a time as there are
-// processors. Each has a time of its own.
-func runSequences(t *testing.T, play func(t *testing.T, p plan) *sequence) {
-	t.Helper()
-	run := func(p plan) (s *sequence) {
-		synctest.Test(t, func(t *testing.T) { s = play(t, p) })
-		return s
-	}
-	first, count := uint64(1), uint64(*sequencesFlag)
-	if *seedFlag != 0 {
-		first, count = *seedFlag, 1
-	}
-	var running sync.WaitGroup
-	var mu sync.Mutex
-	var failed []*sequence
-	requests := map[string]int{}
-	var next atomic.Uint64
-	for range runtime.GOMAXPROCS(0) {
-		running.Go(func() {
-			for n := next.Add(1) - 1; n < count; n = next.Add(1) - 1 {
-				s := run(plan{first + n, *stepsFlag, *withoutFlag})
-				mu.Lock()
-				for what, count := range s.rules.counts {
-					requests[what] += count
-				}
-				if s.broken != "" {
-					failed = append(failed, s)
-				}
-				mu.Unlock()
-			}
-		})
-	}
-	running.Wait()
-	t.Logf("%d sequences, requests: %v", count, requests)
-	if len(failed) > 0 {
-		reportSequences(t, failed, run)
 	}
 }
 
@@ -117,20 +106,14 @@ func reportSequences(t *testing.T, failed []*sequence, run func(p plan) *sequenc
 			shortest = s
 		}
 	}
-	t.Errorf("%s\n\n%s\n\n%s\n\nThis trace again: go test ./internal/tests/simulation -run '^%s$' -seed=%d -steps=%d -without=%d",
-		strings.Join(rules, "\n"), strings.Join(shortest.trace, "\n"), shortest.broken, t.Name(), shortest.seed, shortest.steps, shortest.without)
+	t.Errorf("%s\n\n%s\n\n%s\n\nThis trace again: go test ./internal/tests/simulation -run '^%s$' -seed=%d -steps=%d",
+		strings.Join(rules, "\n"), strings.Join(shortest.trace, "\n"), shortest.broken, t.Name(), shortest.seed, shortest.steps)
 }
 
-// shorten returns the shortest beginning of a sequence that breaks a rule, too,
-// when it comes to rest there, with as few attackers as do.
+// shorten returns the shortest beginning of a sequence that also breaks a rule when it comes to rest there.
 func shorten(whole *sequence, run func(p plan) *sequence) *sequence {
-	for without := 1; without <= 2; without++ {
-		if s := run(plan{whole.seed, whole.steps, without}); s.broken != "" {
-			whole = s
-		}
-	}
 	for steps := range whole.steps {
-		if s := run(plan{whole.seed, steps, whole.without}); s.broken != "" {
+		if s := run(plan{whole.seed, steps}); s.broken != "" {
 			return s
 		}
 	}

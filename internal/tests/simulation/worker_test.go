@@ -19,7 +19,6 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/client-go/tools/cache"
 
-	"example.com/byhand/controller"
 	"example.com/byhand/kit/testkit"
 )
 
@@ -32,10 +31,8 @@ type worker struct {
 	stop    func()      // see kill
 	pause   func() bool // returns false when it is killed
 	killed  bool
-	failed  bool            // a request of it was refused, or its answer lost
-	until   time.Time       // the server answers then
-	sent    map[string]bool // the writes that it has sent
-	sending string          // the path of the request that is on its way
+	until   time.Time // the server answers then
+	sending string    // the path of the request that is on its way
 	again   time.Duration
 	err     error
 	seen    seen
@@ -52,7 +49,7 @@ func (s *sequence) workerStarts() bool {
 	if len(keys) == 0 || len(p.queue.busy) >= 3 {
 		return false
 	}
-	w := &worker{process: p, key: pick(s, keys), sent: map[string]bool{}}
+	w := &worker{process: p, key: pick(s, keys)}
 	delete(p.queue.waiting, w.key)
 	p.queue.busy[w.key] = true
 	w.seen = s.sees(w)
@@ -88,12 +85,9 @@ func (s *sequence) goOn(w *worker) {
 	}
 	s.workers = slices.DeleteFunc(s.workers, func(other *worker) bool { return other == w })
 	outcome := "done"
-	switch r := w.process.record(w.key); {
-	case w.err != nil && !w.failed && !strings.Contains(w.err.Error(), controller.ErrReverted.Error()) && !strings.Contains(w.err.Error(), "the cache is behind"):
-		s.breaks("%s: an error, and no request has failed: %v", w.key, w.err)
+	switch {
 	case w.err != nil:
 		outcome = "error: " + w.err.Error()
-		r.errs[w.err.Error()] = time.Now()
 		w.process.queue.AddRateLimited(w.key)
 	case w.again == 0:
 		w.process.queue.Forget(w.key)
@@ -131,7 +125,7 @@ func (p *process) RoundTrip(r *http.Request) (*http.Response, error) {
 		return nil, errKilled
 	}
 	s.ambush(w.sending)
-	s.sends(w, x)
+	s.checkRate(x)
 	refused, lost := s.fault(x)
 	if x.takes > 0 {
 		w.until = time.Now().Add(x.takes)
@@ -144,12 +138,10 @@ func (p *process) RoundTrip(r *http.Request) (*http.Response, error) {
 		}
 	}
 	if err := r.Context().Err(); err != nil {
-		s.ended(w, x, nil, true)
 		return nil, err
 	}
 	if refused != nil {
 		s.note(w.String(), "%s: %s %s → %d %s, made up", w.key, x.operation(), x.name, refused.ErrStatus.Code, refused.ErrStatus.Reason)
-		s.ended(w, x, refused, false)
 		return testkit.Transport{Handler: http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { testkit.WriteError(w, refused) })}.RoundTrip(r)
 	}
 	response := s.send(r, x)
@@ -158,7 +150,6 @@ func (p *process) RoundTrip(r *http.Request) (*http.Response, error) {
 	}
 	if lost {
 		s.note(w.String(), "%s: the answer is lost", w.key)
-		s.ended(w, x, nil, true)
 		return nil, errLost
 	}
 	s.delivered(w, x)
@@ -172,7 +163,7 @@ type exchange struct {
 	status                bool   // of the status subresource
 	resource, name        string
 	body, admitted        *unstructured.Unstructured // what was sent, and what attackers make of it; nil without an object
-	at                    time.Time                  // when it was sent
+	at                    time.Time
 	takes                 time.Duration
 	preconditions         metav1.Preconditions
 	before, after, answer *unstructured.Unstructured
