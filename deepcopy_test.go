@@ -3,11 +3,32 @@ package main_test
 import (
 	"testing"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"example.com/byhand/api/examples-gzh.com/v1alpha1"
 	"example.com/byhand/clientset"
 	"example.com/byhand/kit/deepcopy"
 )
 
-// The copies of all registered kinds. Package deepcopy says what each test proves.
+// All readers of a store share its objects. A copy made with = shares the maps, slices and pointers of the
+// original, so a write to the copy changes the object in the store.
+func TestCopyOfALabel(t *testing.T) {
+	project := &v1alpha1.Project{ObjectMeta: metav1.ObjectMeta{Labels: map[string]string{"stage": "test"}}}
+
+	shallow := *project
+	shallow.Labels["stage"] = "production"
+	if project.Labels["stage"] != "production" {
+		t.Error("a struct that is copied with = has its own map: DeepCopy would not be needed")
+	}
+
+	deep := project.DeepCopy()
+	deep.Labels["stage"] = "test"
+	if project.Labels["stage"] != "production" {
+		t.Error("DeepCopy shares the map of labels with the original")
+	}
+}
+
+// The same for each pointer, slice and map of each registered kind. Package deepcopy says what each test proves.
 
 func TestDeepCopyEqualsOriginal(t *testing.T)   { deepcopy.EqualsOriginal(t, clientset.Scheme) }
 func TestDeepCopySharesNoMemory(t *testing.T)   { deepcopy.SharesNoMemory(t, clientset.Scheme) }

@@ -92,13 +92,13 @@ func TestNilObjects(t *testing.T) {
 			arguments []any
 			want      string
 		}{
-			{"Create", with(nil, metav1.CreateOptions{}), "Create needs a " + k.Kind.Kind},
-			{"Update", with(nil, metav1.UpdateOptions{}), "Update needs a " + k.Kind.Kind},
-			{"UpdateStatus", with(nil, metav1.UpdateOptions{}), "UpdateStatus needs a " + k.Kind.Kind},
-			{"Apply", with(nil, metav1.ApplyOptions{}), "Apply needs a " + k.Kind.Kind + " with a name"},
-			{"Apply", with(withoutName, metav1.ApplyOptions{}), "Apply needs a " + k.Kind.Kind + " with a name"},
-			{"ApplyStatus", with(nil, metav1.ApplyOptions{}), "Apply needs a " + k.Kind.Kind + " with a name"},
-			{"ApplyStatus", with(withoutName, metav1.ApplyOptions{}), "Apply needs a " + k.Kind.Kind + " with a name"},
+			{"Create", []any{nil, metav1.CreateOptions{}}, "Create needs a " + k.Kind.Kind},
+			{"Update", []any{nil, metav1.UpdateOptions{}}, "Update needs a " + k.Kind.Kind},
+			{"UpdateStatus", []any{nil, metav1.UpdateOptions{}}, "UpdateStatus needs a " + k.Kind.Kind},
+			{"Apply", []any{nil, metav1.ApplyOptions{}}, "Apply needs a " + k.Kind.Kind + " with a name"},
+			{"Apply", []any{withoutName, metav1.ApplyOptions{}}, "Apply needs a " + k.Kind.Kind + " with a name"},
+			{"ApplyStatus", []any{nil, metav1.ApplyOptions{}}, "Apply needs a " + k.Kind.Kind + " with a name"},
+			{"ApplyStatus", []any{withoutName, metav1.ApplyOptions{}}, "Apply needs a " + k.Kind.Kind + " with a name"},
 		} {
 			if !samples.Has(client, test.method) {
 				continue

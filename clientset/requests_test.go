@@ -13,7 +13,6 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/watch"
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/util/flowcontrol"
@@ -22,262 +21,76 @@ import (
 	"example.com/byhand/internal/testkit/samples"
 )
 
-// TestRequests drives every kind through every verb and proves what each call puts on
-// the wire, to the letter, and what it makes of the reply.
-func TestRequests(t *testing.T) { eachKind(t, testRequests) }
-
-// request is a row of the table: a call, what it must send, and what it must make
-// of the reply. Without a reply in the row, that is the object.
+// request is a row of the tables in foo_test.go and project_test.go: a call, the request that it must send, and what
+// it must return for the reply.
 type request struct {
-	name, reason      string
-	everywhere        bool // with the client for all namespaces, not for shop
-	method            string
-	arguments         []any
-	verb, path, query string
+	name  string // the method, then what is special
+	call  func() (any, error)
+	sends string // the HTTP method, the path and the query
+	// contentType is JSON if it is empty and there is a body.
 	contentType, body string
 	reply             string
 	want              any
 }
 
-func with(arguments ...any) []any { return arguments }
-
-func (k kind) requests(client any) []request {
-	const (
-		json     = "application/json"
-		success  = `{"apiVersion": "v1", "kind": "Status", "status": "Success"}`
-		mergeDoc = `{"spec": {"replicas": 5}}`
-	)
-	object, event := k.objectWire(), `{"type": "ADDED", "object": `+k.objectWire()+`}`
-	// A DELETE always has a body, which names the kind of the options.
-	deleteOptions := func(fields string) string {
-		return `{"apiVersion": "` + k.GroupVersion().String() + `", "kind": "DeleteOptions"` + fields + `}`
-	}
-
-	rows := []request{{
-		name:   "create",
-		method: "Create", arguments: with(k.Object, metav1.CreateOptions{}),
-		verb: "POST", path: k.collection(), contentType: json, body: object,
-	}, {
-		name:   "create with options",
-		method: "Create", arguments: with(k.Object, metav1.CreateOptions{DryRun: []string{"All"}, FieldManager: "me", FieldValidation: "Strict"}),
-		verb: "POST", path: k.collection(), query: "dryRun=All&fieldManager=me&fieldValidation=Strict", contentType: json, body: object,
-	}, {
-		name:   "update",
-		method: "Update", arguments: with(k.Object, metav1.UpdateOptions{}),
-		verb: "PUT", path: k.item(), contentType: json, body: object,
-	}, {
-		name:   "update with options",
-		method: "Update", arguments: with(k.Object, metav1.UpdateOptions{DryRun: []string{"All"}, FieldManager: "me", FieldValidation: "Warn"}),
-		verb: "PUT", path: k.item(), query: "dryRun=All&fieldManager=me&fieldValidation=Warn", contentType: json, body: object,
-	}, {
-		name:   "delete",
-		method: "Delete", arguments: with("one", metav1.DeleteOptions{}),
-		verb: "DELETE", path: k.item(), contentType: json, body: deleteOptions(""),
-		reply: success,
-	}, {
-		name:   "delete with options",
-		reason: "preconditions travel in the body only; without them a successor of the same name is deleted",
-		method: "Delete", arguments: with("one", metav1.DeleteOptions{
-			PropagationPolicy: new(metav1.DeletePropagationForeground),
-			Preconditions:     &metav1.Preconditions{UID: new(types.UID("abc")), ResourceVersion: new("7")},
-			DryRun:            []string{"All"},
-		}),
-		verb: "DELETE", path: k.item(), contentType: json,
-		body:  deleteOptions(`, "propagationPolicy": "Foreground", "preconditions": {"uid": "abc", "resourceVersion": "7"}, "dryRun": ["All"]`),
-		reply: success,
-	}, {
-		name:   "delete collection",
-		method: "DeleteCollection", arguments: with(metav1.DeleteOptions{}, metav1.ListOptions{}),
-		verb: "DELETE", path: k.collection(), contentType: json, body: deleteOptions(""),
-		reply: success,
-	}, {
-		name:   "delete collection with options",
-		reason: "without the selector in the query it deletes everything in the namespace",
-		method: "DeleteCollection", arguments: with(
-			metav1.DeleteOptions{PropagationPolicy: new(metav1.DeletePropagationOrphan)},
-			metav1.ListOptions{LabelSelector: "app=web", TimeoutSeconds: new(int64(30))}),
-		verb: "DELETE", path: k.collection(), query: "labelSelector=app%3Dweb&timeoutSeconds=30&timeout=30s",
-		contentType: json, body: deleteOptions(`, "propagationPolicy": "Orphan"`),
-		reply: success,
-	}, {
-		name:   "get",
-		method: "Get", arguments: with("one", metav1.GetOptions{}),
-		verb: "GET", path: k.item(),
-	}, {
-		name:   "get a name that needs escaping",
-		reason: "no object has such a name, and no other URL may be asked for it",
-		method: "Get", arguments: with("one two?a=b#ü", metav1.GetOptions{}),
-		verb: "GET", path: k.collection() + "/one%20two%3Fa=b%23%C3%BC",
-	}, {
-		name:   "get with options",
-		method: "Get", arguments: with("one", metav1.GetOptions{ResourceVersion: "5"}),
-		verb: "GET", path: k.item(), query: "resourceVersion=5",
-	}, {
-		name:   "list",
-		method: "List", arguments: with(metav1.ListOptions{}),
-		verb: "GET", path: k.collection(),
-		reply: k.listWire(), want: k.List,
-	}, {
-		name:       "list in all namespaces",
-		everywhere: true,
-		method:     "List", arguments: with(metav1.ListOptions{}),
-		verb: "GET", path: k.everywhere(),
-		reply: k.listWire(), want: k.List,
-	}, {
-		name:   "list with options",
-		reason: "timeoutSeconds is what the server keeps to; timeout is added by the REST client, which itself waits no longer",
-		method: "List", arguments: with(metav1.ListOptions{
-			LabelSelector:        "app=web",
-			FieldSelector:        "metadata.name=one",
-			ResourceVersion:      "5",
-			ResourceVersionMatch: metav1.ResourceVersionMatchNotOlderThan,
-			Limit:                2,
-			Continue:             "more",
-			TimeoutSeconds:       new(int64(30)),
-		}),
-		verb: "GET", path: k.collection(),
-		query: "labelSelector=app%3Dweb&fieldSelector=metadata.name%3Done&resourceVersion=5&resourceVersionMatch=NotOlderThan" +
-			"&limit=2&continue=more&timeoutSeconds=30&timeout=30s",
-		reply: k.listWire(), want: k.List,
-	}, {
-		name:   "watch",
-		reason: "the caller need not set opts.Watch: without watch=true this is a list",
-		method: "Watch", arguments: with(metav1.ListOptions{}),
-		verb: "GET", path: k.collection(), query: "watch=true",
-		reply: event, want: k.Object,
-	}, {
-		name:       "watch in all namespaces",
-		everywhere: true,
-		method:     "Watch", arguments: with(metav1.ListOptions{}),
-		verb: "GET", path: k.everywhere(), query: "watch=true",
-		reply: event, want: k.Object,
-	}, {
-		name:   "watch with options",
-		method: "Watch", arguments: with(metav1.ListOptions{
-			LabelSelector:       "app=web",
-			FieldSelector:       "metadata.name=one",
-			ResourceVersion:     "5",
-			AllowWatchBookmarks: true,
-			TimeoutSeconds:      new(int64(30)),
-		}),
-		verb: "GET", path: k.collection(),
-		query: "watch=true&labelSelector=app%3Dweb&fieldSelector=metadata.name%3Done&resourceVersion=5&allowWatchBookmarks=true" +
-			"&timeoutSeconds=30&timeout=30s",
-		reply: event, want: k.Object,
-	}, {
-		name:   "watch as a streaming list",
-		reason: "this is how a Reflector asks for its first list",
-		method: "Watch", arguments: with(metav1.ListOptions{
-			SendInitialEvents:    new(true),
-			ResourceVersionMatch: metav1.ResourceVersionMatchNotOlderThan,
-			AllowWatchBookmarks:  true,
-		}),
-		verb: "GET", path: k.collection(),
-		query: "watch=true&sendInitialEvents=true&resourceVersionMatch=NotOlderThan&allowWatchBookmarks=true",
-		reply: event, want: k.Object,
-	}, {
-		name:   "patch",
-		method: "Patch", arguments: with("one", types.MergePatchType, []byte(mergeDoc), metav1.PatchOptions{}),
-		verb: "PATCH", path: k.item(), contentType: "application/merge-patch+json", body: mergeDoc,
-	}, {
-		name:   "JSON patch of a subresource",
-		method: "Patch", arguments: with("one", types.JSONPatchType, []byte(`[{"op": "remove", "path": "/status"}]`), metav1.PatchOptions{}, "status"),
-		verb: "PATCH", path: k.item() + "/status", contentType: "application/json-patch+json", body: `[{"op": "remove", "path": "/status"}]`,
-	}, {
-		name:   "server-side apply",
-		reason: "an apply is a patch whose content type says so; force takes fields from other managers",
-		method: "Patch", arguments: with("one", types.ApplyPatchType, []byte(object), metav1.PatchOptions{
-			Force: new(true), DryRun: []string{"All"}, FieldManager: "me", FieldValidation: "Ignore",
-		}),
-		verb: "PATCH", path: k.item(), query: "force=true&dryRun=All&fieldManager=me&fieldValidation=Ignore",
-		contentType: "application/apply-patch+yaml", body: object,
-	}, {
-		name:   "apply",
-		reason: "fields that were not set are not sent: a 0 would take replicas from its owner",
-		method: "Apply", arguments: with(k.Applied, metav1.ApplyOptions{FieldManager: "me"}),
-		verb: "PATCH", path: k.item(), query: "fieldManager=me&force=false", contentType: "application/apply-patch+yaml", body: k.appliedWire(),
-	}, {
-		name:   "apply with options",
-		method: "Apply", arguments: with(k.Applied, metav1.ApplyOptions{FieldManager: "me", Force: true, DryRun: []string{"All"}}),
-		verb: "PATCH", path: k.item(), query: "fieldManager=me&force=true&dryRun=All", contentType: "application/apply-patch+yaml", body: k.appliedWire(),
-	}}
-	if samples.Has(client, "UpdateStatus") {
-		rows = append(rows, request{
-			name:   "update status",
-			reason: "the status has a URL of its own; an Update would be answered with 200 and change no status",
-			method: "UpdateStatus", arguments: with(k.Object, metav1.UpdateOptions{FieldManager: "me"}),
-			verb: "PUT", path: k.item() + "/status", query: "fieldManager=me", contentType: json, body: object,
-		}, request{
-			name:   "apply status",
-			method: "ApplyStatus", arguments: with(k.Applied, metav1.ApplyOptions{FieldManager: "me"}),
-			verb: "PATCH", path: k.item() + "/status", query: "fieldManager=me&force=false", contentType: "application/apply-patch+yaml", body: k.appliedWire(),
-		})
-	}
-	return rows
-}
-
-func testRequests(t *testing.T, k kind) {
-	client := k.Client(clientset.New(nil), "shop")
-	rows := k.requests(client)
+// testRequests makes each call against an HTTP server. Each method of client must have a row.
+func testRequests(t *testing.T, s *recorder, client any, rows []request) {
 	for method := range reflect.TypeOf(client).Methods() {
-		if !slices.ContainsFunc(rows, func(row request) bool { return row.method == method.Name }) {
-			t.Errorf("%s of %s has no row", method.Name, k.Plural)
+		if !slices.ContainsFunc(rows, func(row request) bool { return strings.Fields(row.name)[0] == method.Name }) {
+			t.Errorf("%s has no row", method.Name)
 		}
 	}
-	for _, want := range rows {
-		if want.reply == "" {
-			want.reply, want.want = k.objectWire(), k.Object
-		}
-		t.Run(want.name, func(t *testing.T) {
-			var count int
-			client := newClient(t, serve(t, func(w http.ResponseWriter, got *http.Request) {
-				count++
-				if got.Method != want.verb || got.URL.EscapedPath() != want.path {
-					t.Errorf("unknown request: %s %s\nwant             %s %s\n%s", got.Method, got.URL.EscapedPath(), want.verb, want.path, want.reason)
-				}
-				wantQuery, err := url.ParseQuery(want.query)
-				if err != nil {
-					t.Errorf("the row's query: %v", err)
-				}
-				if diff := cmp.Diff(wantQuery, got.URL.Query()); diff != "" {
-					t.Errorf("query (-want +got):\n%s\n%s", diff, want.reason)
-				}
-				if contentType := got.Header.Get("Content-Type"); contentType != want.contentType {
-					t.Errorf("content type %q, want %q\n%s", contentType, want.contentType, want.reason)
-				}
-				if accept := got.Header.Get("Accept"); !strings.HasPrefix(accept, "application/json") {
-					t.Errorf("accepts %q, want JSON: custom resources have no other form", accept)
-				}
-				body, err := io.ReadAll(got.Body)
-				if err != nil {
-					t.Errorf("read the body: %v", err)
-				}
-				if diff := cmp.Diff(decode(t, want.body), decode(t, string(body))); diff != "" {
-					t.Errorf("body (-want +got):\n%s\n%s", diff, want.reason)
-				}
-				reply(w, http.StatusOK, want.reply)
-			}))
-
-			var namespace string
-			if !want.everywhere {
-				namespace = "shop"
+	for _, row := range rows {
+		t.Run(row.name, func(t *testing.T) {
+			s.requests, s.reply = nil, row.reply
+			got, err := row.call()
+			if err != nil || len(s.requests) != 1 {
+				t.Fatalf("error %v after %d requests, want 1", err, len(s.requests))
 			}
-			got, err := samples.Call(t.Context(), k.Client(client, namespace), want.method, want.arguments...)
-			if err != nil {
-				t.Fatalf("%v\n%s", err, want.reason)
+			sent := s.requests[0]
+			path, query, _ := strings.Cut(row.sends, "?")
+			wantQuery, _ := url.ParseQuery(query)
+			if sent.line != path {
+				t.Errorf("sends %s, want %s", sent.line, path)
 			}
-			if count != 1 {
-				t.Errorf("%d requests, want 1", count)
+			if diff := cmp.Diff(wantQuery, sent.query); diff != "" {
+				t.Errorf("query (-want +got):\n%s", diff)
+			}
+			if row.body != "" && row.contentType == "" {
+				row.contentType = "application/json"
+			}
+			if sent.contentType != row.contentType || !strings.HasPrefix(sent.accept, "application/json") {
+				t.Errorf("content type %q, want %q; accepts %q, want JSON", sent.contentType, row.contentType, sent.accept)
+			}
+			if diff := cmp.Diff(decode(t, row.body), decode(t, sent.body)); diff != "" {
+				t.Errorf("body (-want +got):\n%s", diff)
 			}
 			if stream, ok := got.(watch.Interface); ok {
 				got = (<-stream.ResultChan()).Object
 				stream.Stop()
 			}
-			if diff := cmp.Diff(want.want, got); diff != "" {
-				t.Errorf("result (-want +got):\n%s\n%s", diff, want.reason)
+			if diff := cmp.Diff(row.want, got); diff != "" {
+				t.Errorf("result (-want +got):\n%s", diff)
 			}
 		})
 	}
+}
+
+// recorder is an HTTP server that records requests, and sends the same reply to each.
+type recorder struct {
+	requests []recorded
+	reply    string
+}
+
+type recorded struct {
+	line, contentType, accept, body string
+	query                           url.Values
+}
+
+func (s *recorder) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	body, _ := io.ReadAll(r.Body)
+	s.requests = append(s.requests, recorded{r.Method + " " + r.URL.EscapedPath(), r.Header.Get("Content-Type"), r.Header.Get("Accept"), string(body), r.URL.Query()})
+	reply(w, http.StatusOK, s.reply)
 }
 
 // TestUserAgent proves that audit logs name the program: as the caller wants, or

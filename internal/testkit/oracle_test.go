@@ -131,10 +131,7 @@ func TestOurs(t *testing.T) {
 		{"a number too many", func(s *state) { s.foo.Status.Replicas = 5 }, "It has 2 replicas, 2 are available; the status says 5 and 2."},
 		{"what it keeps is not counted", func(s *state) { s.taken(); s.foo.Status.AvailableReplicas = 0 }, "It has 1 replicas, 1 are available; the status says 1 and 0."},
 		{"another's", func(s *state) { s.taken(); s.d.OwnerReferences = controlledBy("Other", "2") }, `That is controlled by Other "foo", and condition Ready says "Deployment \"d\" has no controller".`},
-		{"an owner reference that blocks nothing", func(s *state) { s.d.OwnerReferences[0].BlockOwnerDeletion = nil }, "Its owner references are "},
-		{"another selector", func(s *state) { s.d.Spec.Selector = nil }, "Its selector is "},
 		{"a replica of an earlier template", func(s *state) { s.d.Status.UpdatedReplicas = 1 }, "Its condition Ready must be False for WaitingForReplicas"},
-		{"Pods without the UID", func(s *state) { s.d.Spec.Template.Labels = nil }, "The labels of its Pods, map[], lack the UID of the Foo."},
 		{"another container", func(s *state) { s.d.Spec.Template.Spec.Containers[0].Name = "x" }, "It lacks the container nginx=nginx:1.29: [x=nginx:1.29]"},
 	} {
 		t.Run(test.reason, func(t *testing.T) {
