@@ -21,10 +21,10 @@ import (
 	"example.com/byhand/internal/testkit/samples"
 )
 
-// request is a row of the tables in foo_test.go and project_test.go: a call, the request that it must send, and what
-// it must return for the reply.
+// request is a row of the tables in foo_test.go and project_test.go: a call, the request that it must send, and its
+// result for the reply.
 type request struct {
-	name  string // the method, then what is special
+	name  string // begins with the method
 	call  func() (any, error)
 	sends string // the HTTP method, the path and the query
 	// contentType is JSON if it is empty and there is a body.

@@ -37,8 +37,8 @@ func EnqueueObject(queue Queue) cache.ResourceEventHandler {
 }
 
 // EnqueueOwner returns the handler for a kind of dependents, here Deployments: each event of a dependent
-// enqueues the object that controls it (its owner reference with controller: true), if that is of the kind
-// owner, and the keys that others return, such as those of objects that wait for the dependent's name.
+// enqueues the object that controls it (its owner reference with controller: true), if its kind is owner. It
+// also enqueues the keys that others return, such as the objects that wait for the dependent's name.
 func EnqueueOwner(queue Queue, owner schema.GroupKind, others ...func(dependent metav1.Object) []cache.ObjectName) cache.ResourceEventHandler {
 	return EnqueueKeys(queue, func(dependent metav1.Object) (keys []cache.ObjectName) {
 		if ref := metav1.GetControllerOfNoCopy(dependent); ref != nil && IsKind(ref, owner) {
@@ -52,8 +52,8 @@ func EnqueueOwner(queue Queue, owner schema.GroupKind, others ...func(dependent 
 }
 
 // EnqueueKeys returns the handler for another kind that a reconcile reads: each event of an object enqueues
-// the keys that keysOf returns for it. An update enqueues those of the old and of the new version: if the
-// owner changes, both owners must be reconciled.
+// the keys that keysOf returns for it. An update enqueues the keys of the old and the new version: if the owner
+// changes, both owners must be reconciled.
 func EnqueueKeys(queue Queue, keysOf func(obj metav1.Object) []cache.ObjectName) cache.ResourceEventHandler {
 	enqueue := func(obj any, isChange bool) {
 		// A tombstone holds the last known object, or only its key. The resync covers the second case.

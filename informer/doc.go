@@ -1,43 +1,35 @@
-// Package informer keeps Projects, Foos and Deployments in memory: it lists and
-// watches them, stores them, and calls a handler for each change.
+// Package informer keeps Projects, Foos and Deployments in memory: it lists and watches them, stores them, and
+// calls a handler for each change.
 //
-// Its neighbours in the flow: it sends requests through package clientset (for
-// Deployments, through client-go's own). Package controller has the handlers, and reads
-// the stores.
-//
-// # Basics
-//
-// A Reflector lists and watches, and puts what it receives into a FIFO. A loop takes it
-// out, changes the Store, then calls the handler. So a handler finds the Store at least
-// as new as its event. Nothing is merged before the queue: it is called for each event, in order.
+// It sends requests through package clientset and, for Deployments, client-go's clientset. Package controller
+// has the handlers and reads the stores.
 //
 //	foos := informer.NewFoos(client, "", 10*time.Minute, handler)
 //	go foos.Run(ctx)
-//	err := informer.WaitForSync(ctx, 30*time.Second, foos)
+//	err := informer.WaitForSync(ctx, 2*time.Minute, foos)
 //
-// # What the handler hears
+// A Reflector lists and watches, and puts each event into a FIFO. A loop takes it out, updates the Store, then
+// calls the handler. So a handler finds the Store at least as new as its event. Events are not merged: the
+// handler is called for each of them, in order.
 //
-//   - First list: OnAdd for each object. It is a streaming list: a watch that begins
-//     with every object, then a bookmark, an event that has only a resourceVersion. If
-//     that fails, the Reflector sends a LIST, then a WATCH.
-//   - Broken watch: nothing. A watch has a time limit of 5 to 10 minutes, and connections
-//     are reset. The Reflector watches again from the last resourceVersion that it
-//     received, so it misses no event. It tries until the server answers.
-//   - Relist: OnUpdate for each object that the Store had already, changed or not, and
-//     OnAdd for each new one, as when the API server no longer has the last resourceVersion
-//     (410, Expired).
-//   - Missed deletion: a relist lacks an object that the Store has. OnDelete gets a
-//     cache.DeletedFinalStateUnknown (a tombstone), by value, with the object as the
-//     Store had it, or only the key.
-//   - Resync: OnUpdate for each object in the Store, as both old and new, without a request:
-//     a second chance for what a handler has missed.
-//   - An object that the Go type cannot hold, which only a wrong CRD admits: nothing, and
-//     nothing about any other object of the kind, until a person mends it. Ready tells.
+// # Calls of the handler
 //
-// # Caveats
+//   - First list: OnAdd for each object. It is a streaming list: a watch that begins with every object, then a
+//     bookmark, an event that has only a resourceVersion. If that fails, the Reflector sends a LIST, then a WATCH.
+//   - Broken watch: no call. A watch ends after 5 to 10 minutes, or when its connection is reset. The Reflector
+//     watches again from the last resourceVersion that it received, so it misses no event.
+//   - Relist: OnUpdate for each object that the Store already has, changed or not, and OnAdd for each new one.
+//     The Reflector lists again if the API server no longer has the last resourceVersion (410, Expired).
+//   - Missed deletion: a relist lacks an object that the Store has. OnDelete receives a
+//     cache.DeletedFinalStateUnknown (a tombstone), by value, with the last known object, or only the key.
+//   - Resync: OnUpdate for each object in the Store, as both old and new, without a request. It is a second
+//     chance for an event that a handler has missed.
+//
+// # Limitations
 //
 //   - All readers of a Store share its objects. Never change one, change a DeepCopy.
-//   - A Store may be older than the API server, also after your own write.
-//   - A watch that is open and delivers nothing looks as one of objects that nobody changes. Ready does
-//     not tell.
+//   - A Store may be older than the API server, even after your own write.
+//   - An object that the Go type cannot hold stops all events of its kind, until it is corrected. Only a wrong CRD
+//     admits one. Ready reports it.
+//   - Ready does not notice a watch that is open and delivers no events.
 package informer

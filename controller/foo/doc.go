@@ -16,7 +16,8 @@
 //     resourceVersion, UID and name protect the objects.
 //   - A failing write delays all work on the same Foo, including its status, by up to 30 s, unless its spec
 //     changes. The condition reports the failure at once. Only the log reports a status that cannot be
-//     written, and a webhook that rejects with 404 or 409, because these codes look like a race.
+//     written, a race while a watch is down, and a webhook that rejects with 404 or 409, because these codes
+//     look like a race.
 //   - A rename is not a rolling update: the old Deployment is deleted when the new one exists, before its
 //     Pods run. If the Foo is renamed back during the DELETE, it gets a new Deployment.
 //   - Two Foos that swap the names of their Deployments wait for each other. Use a third name first.

@@ -1,3 +1,3 @@
-// Package app is the program around the controller: its flags, its log, and what shows it to people. main.go
-// wires the controller.
+// Package app surrounds the controller: flags, log, and the view, which shows the program to people. main.go
+// wires the controller itself.
 package app
