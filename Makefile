@@ -283,11 +283,6 @@ test-race: ### Run the unit tests under the race detector (needs a C compiler)
 	go test -race ./controller/... ./informer/... ./clientset/... ./kit/... $$(go list ./internal/... | grep -v /simulation$$)
 	cd chapters && go test -race ./...
 
-# CONTRIBUTING.md says how, and the test does it, in a copy of the repository.
-.PHONY: add-kind
-add-kind: ### See that a kind can be added as CONTRIBUTING.md says (5 minutes)
-	go test -count=1 -tags long -timeout 30m ./internal/tests/schema
-
 .PHONY: mutants
 mutants: ### Make small mistakes in the code and see that the tests notice
 	go test -count=1 -tags mutants -timeout 30m ./internal/tests/mutants

@@ -1,13 +1,11 @@
 package main
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
 	"net"
 	"os"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -57,72 +55,6 @@ func TestReconcileProcesses(t *testing.T) {
 				t.Errorf("kept its files %t and its process %t, want both %t", kept, alive(pid), test.wantCreated)
 			}
 		})
-	}
-}
-
-func TestDown(t *testing.T) {
-	c := cluster{home: t.TempDir(), name: "x"}
-	down := func(want string) {
-		t.Helper()
-		var out bytes.Buffer
-		if err := c.down(&out); err != nil || out.String() != want {
-			t.Errorf("down said %q and returned %v, want %q", out.String(), err, want)
-		}
-		for _, file := range []string{c.dir(), c.kubeconfig(), c.kwokctlConfig()} {
-			if _, err := os.Stat(file); !errors.Is(err, os.ErrNotExist) {
-				t.Errorf("%s is left", file)
-			}
-		}
-	}
-
-	down("there is no cluster x\n")
-	// What a start leaves that fails before kwokctl makes the cluster.
-	writeFile(t, c.kwokctlConfig(), "")
-	down("there is no cluster x\n")
-	// Stopped, after a reboot for example.
-	writeFile(t, filepath.Join(c.dir(), "kwok.yaml"), "")
-	writeFile(t, c.kubeconfig(), "")
-	down("cluster x is removed\n")
-	// Running.
-	startProgram(t, &c)
-	down("cluster x is removed\n")
-	wantProcesses(t, &c)
-	// Running, and its files are gone.
-	startProgram(t, &c)
-	if err := os.RemoveAll(c.dir()); err != nil {
-		t.Fatal(err)
-	}
-	down("cluster x is removed\n")
-	wantProcesses(t, &c)
-}
-
-func TestKwokctlConfig(t *testing.T) {
-	c := cluster{home: filepath.Join(t.TempDir(), "with space"), name: "x"}
-	writeFile(t, c.kwokctlConfig(), "")
-	if err := c.writeKwokctlConfig(); err != nil {
-		t.Fatal(err)
-	}
-	content, err := os.ReadFile(c.kwokctlConfig())
-	if err != nil {
-		t.Fatal(err)
-	}
-	options := map[string]string{}
-	for _, match := range regexp.MustCompile(`(?m)^  (\w+): (.*)$`).FindAllStringSubmatch(string(content), -1) {
-		options[match[1]] = match[2]
-	}
-
-	if options["bindAddress"] != "127.0.0.1" || options["runtime"] != "binary" {
-		t.Errorf("got bindAddress %q and runtime %q, want 127.0.0.1 and binary", options["bindAddress"], options["runtime"])
-	}
-	// kwokctl downloads the programs that it is not told of.
-	for _, program := range programs {
-		want, found := fmt.Sprintf("%q", c.bin(program)), false
-		for option, value := range options {
-			found = found || strings.HasSuffix(option, "Binary") && value == want
-		}
-		if !found && program != "kwokctl" {
-			t.Errorf("the config does not name %s:\n%s", want, content)
-		}
 	}
 }
 

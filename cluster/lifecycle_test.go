@@ -156,39 +156,3 @@ func testUpAfterCrash(t *testing.T, c *testCluster) {
 		}
 	})
 }
-
-// Ctrl-C in the middle of a start. A cluster stays what it was created as, also after a crash.
-func TestUpAfterInterruptedUp(t *testing.T) {
-	t.Parallel()
-	for _, test := range []struct{ reason, components, until string }{
-		{"kwokctl has not written all its files", "etcd,kube-apiserver", "pki"},
-		{"the programs start", wholeControlPlane, filepath.Join("pids", "kwok-controller.pid")},
-	} {
-		t.Run(test.reason, func(t *testing.T) {
-			c := newTestCluster(t, "interrupted")
-			c.components = test.components
-			cmd := c.command(t, "up", "--name", c.name, "--components", c.components)
-			if err := cmd.Start(); err != nil {
-				t.Fatal(err)
-			}
-			waitFor(t, test.until, func() bool {
-				_, err := os.Stat(filepath.Join(c.dir(), test.until))
-				return err == nil
-			})
-			if err := cmd.Cancel(); err != nil {
-				t.Fatal(err)
-			}
-			if err := cmd.Wait(); err == nil {
-				t.Fatal("up was not interrupted")
-			}
-
-			c.run(t, "up", "--name", c.name, "--components", c.components)
-			wantWhole(t, c)
-			if test.components != wholeControlPlane {
-				sigkill(t, c.running(t))
-				c.up(t)
-				wantWhole(t, c)
-			}
-		})
-	}
-}

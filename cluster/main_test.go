@@ -1,9 +1,7 @@
 package main
 
 import (
-	"fmt"
 	"os"
-	"os/exec"
 	"strings"
 	"testing"
 )
@@ -37,36 +35,5 @@ func TestMistakes(t *testing.T) {
 				t.Errorf("it made %v, %v; want nothing done", files, err)
 			}
 		})
-	}
-}
-
-func TestSweep(t *testing.T) {
-	ended := exec.Command("true")
-	if err := ended.Run(); err != nil {
-		t.Fatal(err)
-	}
-	dead := fmt.Sprint("test-", ended.Process.Pid)
-	mine := fmt.Sprint("test-", os.Getpid())
-
-	// A cluster of each name, with one process.
-	home := newHome(t)
-	names := []string{dead, dead + "-crash", mine, mine + "-crash", "test-drive", "byhand"}
-	for _, name := range names {
-		startProgram(t, &cluster{home: home, name: name})
-	}
-	if err := sweep(home); err != nil {
-		t.Fatal(err)
-	}
-
-	for _, name := range names {
-		c := cluster{home: home, name: name}
-		running, err := c.processes()
-		if err != nil {
-			t.Fatal(err)
-		}
-		_, noFiles := os.Stat(c.dir())
-		if swept := strings.HasPrefix(name, dead); swept != (len(running) == 0) || swept != (noFiles != nil) {
-			t.Errorf("%s: the processes %v, its files %v; want it swept, as its maker is gone: %t", name, running, noFiles, swept)
-		}
 	}
 }
