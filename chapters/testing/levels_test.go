@@ -24,17 +24,17 @@ const root = "../.."
 type mistake struct{ name, file, old, new string }
 
 var mistakes = []mistake{
-	{"Ready while an earlier template runs", "controller/foo/status.go", "case is.UpdatedReplicas < wanted:", "case false:"},
-	{"an owner is known by its name", "controller/foo/deployment.go", "owner.UID == foo.UID:\n\t\treturn nil", "owner.Name == foo.Name:\n\t\treturn nil"},
-	{"an object of the store is changed", "controller/foo/status.go", "desired := s.foo.DeepCopy()", "desired := s.foo"},
+	{"Ready while an earlier template runs", "controller/foo/status.go", " && is.UpdatedReplicas == desired", ""},
+	{"an owner is known by its name", "controller/foo/blocked.go", "owner.UID == foo.UID:", "owner.Name == foo.Name:"},
+	{"an object of the store is changed", "controller/foo/status.go", "desired := foo.DeepCopy()", "desired := foo"},
 	{"the status is sent to the object's URL", "clientset/foo.go", `SubResource("status").`, ""},
-	{"own writes are not awaited", "controller/readyourwrites.go", "default:\n\t\t\treturn false, nil", "default:\n\t\t\treturn true, nil"},
-	{"a DELETE on the cache's word", "controller/foo/rename.go", "live, err := r.verify(ctx, s, s.deployment)", "live, err := s.deployment, error(nil)"},
-	{"an event ends a back-off", "controller/failures.go", "!isBehind && wait <= 0", "!isBehind"},
+	{"own writes are not awaited", "controller/readyourwrites.go", "err != nil || order >= 0", "err != nil || order < 2"},
+	{"a DELETE on the cache's word", "controller/foo/rename.go", "live.UID != foo.UID || live.Generation != foo.Generation", "false"},
+	{"an event ends a back-off", "controller/queue.go", "!time.Now().Before(end.(time.Time))", "time.Now().Before(end.(time.Time)) || true"},
 	{"a tombstone is taken for an object", "controller/handlers.go", "obj = tombstone.Obj", "_ = tombstone"},
 }
 
-const decisions = "^(TestCheckController|TestApplyDesired|TestCalculateStatus|TestCause|TestStatusKeepsItsTime|TestValidate)$"
+const decisions = "^(TestApplySpec|TestCalculateStatus|TestRefusalIsStable|TestStatusKeepsItsTime|TestValidate)$"
 
 // levels are kinds of tests: the packages of the core that have them, and which these are.
 var levels = []struct {

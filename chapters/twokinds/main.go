@@ -61,7 +61,7 @@ func run(ctx context.Context, config *rest.Config, namespace string) error {
 		cache.NewListWatchFromClient(teamClient, resource, namespace, fields.Everything()),
 		cache.InformerOptions{ObjectType: &Team{}, ResyncPeriod: 10 * time.Minute, Handler: controller.EnqueueObject(queue),
 			Indexers: cache.Indexers{byNamed: named}})
-	// All Foos: another one may have the name that a member needs. The core's informer drops their owners.
+	// All Foos: another one may have the name that a member needs.
 	foos := informer.New(v1alpha1.Resource("foos"), client, cache.NewListWatchFromClient(group.RESTClient(), "foos", namespace, fields.Everything()),
 		cache.InformerOptions{ObjectType: &v1alpha1.Foo{}, Handler: controller.EnqueueOwner(queue, kind.GroupKind(), naming(teams.Store, "Foo "))})
 	secrets := informer.New(corev1.Resource("secrets"), kube,

@@ -11,8 +11,8 @@
 //	store      added, updated, deleted, resync (the resync period is over), relisted (the
 //	           same version again, in a later list), tombstone (a deletion that the watch
 //	           missed)
-//	queue      added, coalesced (the key waits already, or comes back when its worker
-//	           is done), delayed (at the reconcile's own wish), limited (after an
+//	queue      added, coalesced (the key waits already, backs off, or comes back when its
+//	           worker is done), delayed (at the reconcile's own wish), limited (after an
 //	           error), due (a delay is over), forgot (its failures no longer count)
 //	worker     got, done
 //	reconcile  started, ended, failed (with an error or a panic)

@@ -20,9 +20,9 @@ func newQueueMetrics(f factory) queueMetrics {
 		adds:           f.counter("workqueue_adds_total", "Keys added to the queue, those already in it not counted.", "name"),
 		retries:        f.counter("workqueue_retries_total", "Keys that were to be added after a delay.", "name"),
 		queueDuration:  f.histogram("workqueue_queue_duration_seconds", "How long a key waits in the queue before a worker takes it.", buckets, "name"),
-		workDuration:   f.histogram("workqueue_work_duration_seconds", "From when a worker takes a key until it is done. What is put off for a slow worker waits meanwhile.", buckets, "name"),
-		unfinished:     f.gauge("workqueue_unfinished_work_seconds", "How long ago the keys that are not done were taken, in sum: those that a worker has, and those of slow reconciles that wait for a worker of their own. Grows by one per second for each.", "name"),
-		longestRunning: f.gauge("workqueue_longest_running_processor_seconds", "How long ago the key was taken that is not done for longest. What is put off for a slow worker waits meanwhile.", "name"),
+		workDuration:   f.histogram("workqueue_work_duration_seconds", "How long a worker has a key.", buckets, "name"),
+		unfinished:     f.gauge("workqueue_unfinished_work_seconds", "Total time that workers have had their current keys. Grows by one second per second and key.", "name"),
+		longestRunning: f.gauge("workqueue_longest_running_processor_seconds", "How long the worker with the longest running reconcile has had its key.", "name"),
 	}
 }
 

@@ -33,8 +33,7 @@ func newReconcileMetrics(f factory) reconcileMetrics {
 	}
 }
 
-// Workers says how many workers reconcile a kind,
-// and begins its counts at 0.
+// Workers sets the number of workers that reconcile a kind, and begins its counts at 0.
 func (m *Metrics) Workers(kind string, workers int) {
 	r, name := m.reconciles, strings.ToLower(kind)
 	r.maxConcurrent.WithLabelValues(name).Set(float64(workers))

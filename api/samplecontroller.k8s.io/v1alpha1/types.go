@@ -17,11 +17,13 @@ type FooSpec struct {
 	// DeploymentName is the name of the Deployment that this Foo controls. After a
 	// change, a new Deployment is created and the old one is deleted.
 	DeploymentName string `json:"deploymentName"`
-	// Replicas is the wanted number of replicas, 0 to 10. Without it, the Deployment's number
-	// is left alone. A new one has 1. After a change of the name it has at least the old one's number
-	// until that is deleted. Point an autoscaler at the Deployment then: the scale of such a Foo
-	// cannot be read. With a number here, point it at the Foo: in the Deployment the
-	// controller would undo its changes.
+	// Replicas is the wanted number of replicas, 0 to 10. Without it, the controller leaves the
+	// Deployment's number alone. A new Deployment starts with 1 replica, or after a change of the
+	// name with the old Deployment's number.
+	//
+	// Without a number here, an autoscaler must target the Deployment: the scale of such a Foo
+	// cannot be read. With a number, it must target the Foo: the controller reverts changes of the
+	// Deployment.
 	Replicas *int32 `json:"replicas,omitempty"`
 }
 
@@ -40,17 +42,17 @@ type FooStatus struct {
 	ObservedGeneration int64 `json:"observedGeneration,omitempty"`
 	// Selector selects the Pods of this Foo by their labels. An autoscaler reads it.
 	Selector string `json:"selector,omitempty"`
-	// Conditions has one entry of this controller, Ready. Those of others are left alone, but
-	// for fractions of a second in their times, and times that the CRD refuses.
+	// Conditions has one entry of this controller, Ready. It leaves the conditions of other clients
+	// alone, except for fractions of a second in their times.
 	Conditions []metav1.Condition `json:"conditions,omitempty"`
 }
 
 // FooReady is the type of a Foo's condition. It is True only if the Foo has the Deployment that
 // its spec asks for, and each wanted replica of it, and no other, is available and of the newest
-// template: during a rollout it is False. A write that is refused, or fails for long, makes it
-// False, too, such as the deletion of a Deployment of an earlier name. One that is still being
-// deleted does not count, nor do Pods that are terminating. Its reason is one of the words
-// below. The status of a Foo that is being deleted stays as it was.
+// template: during a rollout it is False. A rejected or failed write also makes it False, such as
+// the deletion of a Deployment with an earlier name. Terminating Pods do not count, and neither do
+// old Deployments that are being deleted. Its reason is one of the words below. The status of a Foo
+// that is being deleted does not change any more.
 const FooReady = "Ready"
 
 // The reasons of the condition Ready. With the first it is True, with all others False.
@@ -68,17 +70,17 @@ const (
 	ReasonNameTaken = "NameTaken"
 	// ReasonInvalidSpec: no Deployment can have this spec.
 	ReasonInvalidSpec = "InvalidSpec"
-	// ReasonForbidden: the API server refuses a request, because of a quota, a policy, a webhook
-	// or a missing right. The message is the server's.
+	// ReasonForbidden: the API server rejects a request, because of a quota, a policy, a webhook,
+	// a missing right or the deletion of the namespace. The message is the server's.
 	ReasonForbidden = "Forbidden"
-	// ReasonRequestFailed: requests have failed for some time in another way, as when a
-	// webhook does not answer. The message is that of an error.
+	// ReasonRequestFailed: a request failed in another way, for example because a webhook does not
+	// answer. The message is the error.
 	ReasonRequestFailed = "RequestFailed"
-	// ReasonChangedByOthers: the API server stored another value than the controller sent, and
-	// the message names the field; or others change or delete what it stored, again and again.
+	// ReasonChangedByOthers: the API server stored a different value than the controller sent, and
+	// the message names the field. Or other clients change or delete the Deployment repeatedly: the
+	// controller has written it three times for this spec, each time within a minute of the last. It
+	// ends when the Deployment has stayed the same for a minute.
 	ReasonChangedByOthers = "ChangedByOthers"
-	// ReasonNamespaceTerminating: the Foo needs a Deployment, and its namespace is being deleted.
-	ReasonNamespaceTerminating = "NamespaceTerminating"
 	// ReasonReplicaFailure: the Deployment reports that its Pods or its ReplicaSet cannot be
 	// created, as when a quota is used up. The message is the Deployment's.
 	ReasonReplicaFailure = "ReplicaFailure"
