@@ -1,17 +1,13 @@
 package testkit_test
 
 import (
-	"fmt"
 	"io/fs"
 	"os"
 	"os/exec"
 	"path"
 	"regexp"
-	"slices"
 	"strings"
 	"testing"
-
-	"github.com/google/go-cmp/cmp"
 )
 
 var (
@@ -72,7 +68,6 @@ var (
 	shown = regexp.MustCompile("\\[[^]]*\\]\\(([^)]+)\\)|`(k8s\\.io/[^`]+)`|`([^`]+)`")
 	// target is what a reader of the page does not see of a link.
 	target = regexp.MustCompile(`\]\([^)]*\)`)
-	code   = regexp.MustCompile("`([^`]+)`")
 )
 
 // QUESTIONS.md has fifty to sixty questions. Each answer has at most six lines of a hundred
@@ -110,71 +105,6 @@ func TestQuestions(t *testing.T) {
 				t.Errorf("%s: %v", title, err)
 			}
 		}
-	}
-}
-
-// A Chinese page has the links, the commands and the rows of the English one, its headings in the
-// same order, and under each question the same code. It may link what is there in Chinese.
-func TestTranslation(t *testing.T) {
-	const english, chinese = ".md", ".zh-CN.md"
-	parts := func(page, language string) (parts []string) {
-		content, err := os.ReadFile("../../" + page + language)
-		if err != nil {
-			t.Fatal(err)
-		}
-		for _, found := range link.FindAllStringSubmatch(fence.ReplaceAllString(string(content), ""), -1) {
-			if to, _, _ := strings.Cut(found[1], "#"); to != path.Base(page)+english && to != path.Base(page)+chinese {
-				parts = append(parts, "link "+strings.Replace(to, chinese, english, 1))
-			}
-		}
-		for i, block := range fence.FindAllString(string(content), -1) {
-			for line := range strings.Lines(block) {
-				command, _, _ := strings.Cut(line, "#")
-				parts = append(parts, fmt.Sprintf("block %d %s", i, strings.TrimSpace(command)))
-			}
-		}
-		slices.Sort(parts) // In a sentence, links stand in the order of its language.
-		for line := range strings.Lines(fence.ReplaceAllString(string(content), "")) {
-			switch mark, _, _ := strings.Cut(line, " "); {
-			case strings.Trim(mark, "#") == "" && mark != "", mark == "|":
-				parts = append(parts, mark)
-			case mark == "→":
-				parts = append(parts, fmt.Sprint(mark, code.FindAllString(line, -1)))
-			}
-		}
-		return parts
-	}
-	for _, page := range []string{"README", "QUESTIONS", "chapters/http/README", "chapters/informer/README", "chapters/testing/README"} {
-		if diff := cmp.Diff(parts(page, english), parts(page, chinese)); diff != "" {
-			t.Errorf("%s%s is not as in English (-, +):\n%s", page, chinese, diff)
-		}
-	}
-}
-
-// Each program of the README's ladder has what its column says that it adds.
-func TestLadder(t *testing.T) {
-	page, err := os.ReadFile("../../README.md")
-	if err != nil {
-		t.Fatal(err)
-	}
-	_, ladder, _ := strings.Cut(string(page), "\nBegin here.")
-	_, ladder, _ = strings.Cut(ladder, "\n\n")
-	ladder, _, _ = strings.Cut(ladder, "\n\n")
-	rows := strings.Split(ladder, "\n")
-	columns, names := strings.Split(rows[0], "|"), 0
-	for _, row := range rows[2:] {
-		for i, cell := range strings.Split(row, "|") {
-			for _, name := range code.FindAllStringSubmatch(cell, -1) {
-				names++
-				content, err := os.ReadFile(path.Join("../..", link.FindStringSubmatch(columns[i])[1]))
-				if err != nil || !strings.Contains(string(content), name[1]+"(") {
-					t.Errorf("no %s in%s(%v)", name[1], columns[i], err)
-				}
-			}
-		}
-	}
-	if names < 10 {
-		t.Errorf("the ladder names %d functions", names)
 	}
 }
 
