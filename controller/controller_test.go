@@ -216,42 +216,79 @@ func TestRetryIsCappedAndPerKey(t *testing.T) {
 	}
 }
 
-// Run ends when each worker has finished what it had begun, with a context that
-// the end does not cancel; what still waits is dropped.
+// Run waits for the current reconciles. The end of its context does not cancel them. Waiting keys are
+// dropped.
 func TestRunAwaitsWorkers(t *testing.T) {
-	queue := controller.NewQueue("")
-	begun, finish := make(chan struct{}), make(chan struct{})
-	var calls atomic.Int32
-	var cancelled atomic.Bool
-	ctx, cancel := context.WithCancel(context.Background())
-	returned := make(chan struct{})
-	go func() {
-		defer close(returned)
-		controller.New(queue, func(ctx context.Context, _ cache.ObjectName) (time.Duration, error) {
-			calls.Add(1)
-			close(begun)
-			<-finish
-			cancelled.Store(ctx.Err() != nil)
+	inBubble(t, func(t *testing.T, queue controller.Queue) {
+		calls, cancelled := 0, false
+		var returned atomic.Bool
+		ctx, cancel := context.WithCancel(context.Background())
+		go func() {
+			controller.New(queue, func(ctx context.Context, _ cache.ObjectName) (time.Duration, error) {
+				calls++
+				time.Sleep(10 * time.Second)
+				cancelled = ctx.Err() != nil
+				return 0, nil
+			}).Run(ctx, 1)
+			returned.Store(true)
+		}()
+		queue.Add(oneKey)
+		synctest.Wait()
+		queue.Add(named("waiting"))
+		cancel()
+		synctest.Wait()
+		if returned.Load() {
+			t.Error("Run returned during a reconcile")
+		}
+		time.Sleep(11 * time.Second)
+		synctest.Wait()
+		if calls != 1 || cancelled || !returned.Load() {
+			t.Errorf("%d reconciles, cancelled: %t, Run returned: %t; want 1, false, true", calls, cancelled, returned.Load())
+		}
+	})
+}
+
+// The context of a reconcile ends after ReconcileTimeout.
+func TestReconcileTimeout(t *testing.T) {
+	inBubble(t, func(t *testing.T, queue controller.Queue) {
+		took := time.Duration(0)
+		run(t, queue, 1, func(ctx context.Context, _ cache.ObjectName) (time.Duration, error) {
+			begin := time.Now()
+			select {
+			case <-ctx.Done():
+			case <-time.After(time.Hour):
+			}
+			took = time.Since(begin)
 			return 0, nil
+		})
+		queue.Add(oneKey)
+		time.Sleep(2 * time.Hour)
+		synctest.Wait()
+		if took != controller.ReconcileTimeout {
+			t.Errorf("the context ends after %s, want %s", took, controller.ReconcileTimeout)
+		}
+	})
+}
+
+// A lost race is normal, until it repeats for seconds.
+func TestRaceThatLasts(t *testing.T) {
+	inBubble(t, func(t *testing.T, queue controller.Queue) {
+		var logged atomic.Int32
+		ctx, cancel := context.WithCancel(klog.NewContext(context.Background(), funcr.New(func(_, _ string) { logged.Add(1) }, funcr.Options{})))
+		defer cancel()
+		go controller.New(queue, func(context.Context, cache.ObjectName) (time.Duration, error) {
+			return 0, apierrors.NewConflict(schema.GroupResource{Resource: "widgets"}, "one", errors.New("modified"))
 		}).Run(ctx, 1)
-	}()
-	queue.Add(oneKey)
-	receive(t, begun, "the reconcile")
-	queue.Add(named("waiting"))
-	cancel()
-	select {
-	case <-returned:
-		t.Error("Run returned while a worker was busy")
-	default:
-	}
-	close(finish)
-	receive(t, returned, "Run")
-	if got := calls.Load(); got != 1 {
-		t.Errorf("%d reconciles, want only the one that had begun", got)
-	}
-	if cancelled.Load() {
-		t.Error("the reconcile's context was cancelled with Run's")
-	}
+		queue.Add(oneKey)
+		time.Sleep(5 * time.Second)
+		if got := logged.Load(); got != 0 {
+			t.Errorf("%d errors are logged in the first 5 s, want none", got)
+		}
+		time.Sleep(10 * time.Second)
+		if logged.Load() == 0 {
+			t.Error("no error is logged in 15 s")
+		}
+	})
 }
 
 // A worker that waits when the end comes takes no key that is added then.
@@ -324,10 +361,11 @@ func TestPanicIsRetried(t *testing.T) {
 	}
 }
 
-// Keys that failed hang when they are retried. They leave workers for other keys.
+// Keys that failed hang when they are retried. They leave workers for other keys. Each of them is retried.
 func TestRetriesLeaveWorkers(t *testing.T) {
 	inBubble(t, func(t *testing.T, queue controller.Queue) {
 		var good atomic.Bool
+		var retried atomic.Int32
 		run(t, queue, 4, func(ctx context.Context, key cache.ObjectName) (time.Duration, error) {
 			switch {
 			case key == named("good"):
@@ -336,6 +374,7 @@ func TestRetriesLeaveWorkers(t *testing.T) {
 				return 0, errors.New("broken")
 			default:
 				time.Sleep(10 * time.Second)
+				retried.Add(1)
 			}
 			return 0, nil
 		})
@@ -348,6 +387,9 @@ func TestRetriesLeaveWorkers(t *testing.T) {
 		if !good.Load() {
 			t.Error("a key that has not failed waits for retries")
 		}
-		time.Sleep(time.Minute)
+		time.Sleep(2 * time.Minute)
+		if got := retried.Load(); got != 10 {
+			t.Errorf("%d keys were retried, want 10", got)
+		}
 	})
 }

@@ -16,7 +16,7 @@ func EnqueueObject(queue Queue) cache.ResourceEventHandler {
 		AddFunc: func(obj any, isInInitialList bool) {
 			key := cache.MetaObjectToName(obj.(metav1.Object))
 			queue.Forget(key)
-			add(queue, key, !isInInitialList)
+			adder(queue, !isInInitialList)(key)
 		},
 		UpdateFunc: func(before, after any) {
 			was, is := before.(metav1.Object), after.(metav1.Object)
@@ -24,7 +24,7 @@ func EnqueueObject(queue Queue) cache.ResourceEventHandler {
 			if was.GetUID() != is.GetUID() || was.GetGeneration() != is.GetGeneration() {
 				queue.Forget(key)
 			}
-			add(queue, key, isChanged(was, is))
+			adder(queue, isChanged(was, is))(key)
 		},
 		DeleteFunc: func(obj any) {
 			// This also reads the key of a tombstone, the record of a missed deletion.
@@ -62,7 +62,7 @@ func EnqueueKeys(queue Queue, keysOf func(obj metav1.Object) []cache.ObjectName)
 		}
 		if object, ok := obj.(metav1.Object); ok {
 			for _, key := range keysOf(object) {
-				add(queue, key, isChange)
+				adder(queue, isChange)(key)
 			}
 		}
 	}
@@ -78,13 +78,12 @@ func EnqueueKeys(queue Queue, keysOf func(obj metav1.Object) []cache.ObjectName)
 	}
 }
 
-// add enqueues a key. Changes come before keys of an initial list or a resync.
-func add(queue Queue, key cache.ObjectName, isChange bool) {
+// adder returns the method that enqueues a key. Changes come before keys of an initial list or a resync.
+func adder(queue Queue, isChange bool) func(key cache.ObjectName) {
 	if isChange {
-		queue.Add(key)
-	} else {
-		queue.AddLowPriority(key)
+		return queue.Add
 	}
+	return queue.AddLowPriority
 }
 
 // isChanged reports whether an update is a change. Resyncs and relists repeat a version. A fake client has

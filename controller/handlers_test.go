@@ -73,6 +73,33 @@ func TestEnqueueObject(t *testing.T) {
 	}
 }
 
+// A new object, a new spec and a deletion end the back-off of a key. Other events do not.
+func TestEventsThatEndBackOff(t *testing.T) {
+	widget := func(uid types.UID, generation int64) *metav1.ObjectMeta {
+		return &metav1.ObjectMeta{Namespace: "default", Name: "one", UID: uid, Generation: generation}
+	}
+	for _, test := range []struct {
+		reason string
+		event  func(h cache.ResourceEventHandler)
+		ends   bool
+	}{
+		{"added", func(h cache.ResourceEventHandler) { h.OnAdd(widget("1", 1), false) }, true},
+		{"a new spec", func(h cache.ResourceEventHandler) { h.OnUpdate(widget("1", 1), widget("1", 2)) }, true},
+		{"a new object with the same name", func(h cache.ResourceEventHandler) { h.OnUpdate(widget("1", 1), widget("2", 1)) }, true},
+		{"deleted", func(h cache.ResourceEventHandler) { h.OnDelete(widget("1", 1)) }, true},
+		{"the same spec", func(h cache.ResourceEventHandler) { h.OnUpdate(widget("1", 1), widget("1", 1)) }, false},
+	} {
+		t.Run(test.reason, func(t *testing.T) {
+			queue := controller.NewQueue("")
+			queue.AddRateLimited(oneKey)
+			test.event(controller.EnqueueObject(queue))
+			if got := queue.NumRequeues(oneKey) == 0; got != test.ends {
+				t.Errorf("the back-off ends: %t, want %t", got, test.ends)
+			}
+		})
+	}
+}
+
 // A ConfigMap's change wakes the Widget that controls it and the Widgets that name it.
 func TestEnqueueOwner(t *testing.T) {
 	ownerRef := controllerRef("mine.example.com/v1alpha1", "Widget", "owner", "uid")
@@ -89,6 +116,9 @@ func TestEnqueueOwner(t *testing.T) {
 	}{
 		{"controlled by a Widget", func(h cache.ResourceEventHandler) { h.OnAdd(configMapAt("d", "1", ownerRef), false) }, []string{"default/owner"}},
 		{"controlled by a Widget of another version", func(h cache.ResourceEventHandler) { h.OnAdd(configMapAt("d", "1", olderVersion), false) }, []string{"default/owner"}},
+		{"controlled by a Widget of another group", func(h cache.ResourceEventHandler) {
+			h.OnAdd(configMapAt("d", "1", controllerRef("example.org/v1", "Widget", "owner", "uid")), false)
+		}, nil},
 		{"controlled by another kind", func(h cache.ResourceEventHandler) { h.OnAdd(configMapAt("d", "1", replicaSet), false) }, nil},
 		{"owned, but not controlled", func(h cache.ResourceEventHandler) { h.OnAdd(configMapAt("d", "1", notController), false) }, nil},
 		{"named by two Widgets", func(h cache.ResourceEventHandler) { h.OnAdd(configMapAt("wanted", "1"), false) }, []string{"default/first", "default/second"}},

@@ -57,6 +57,7 @@ func TestShortDelayBeforeBackOff(t *testing.T) {
 			waited = time.Since(begin)
 		}()
 		time.Sleep(time.Minute)
+		synctest.Wait()
 		if waited != 10240*time.Millisecond {
 			t.Errorf("the key comes back after %s, want 10.24s (0s: never)", waited)
 		}

@@ -27,6 +27,18 @@ func TestObservedIsForgotten(t *testing.T) {
 	}
 }
 
+// A rejected write changes nothing: the cache already shows the newest version.
+func TestRejectedWriteIsNotAwaited(t *testing.T) {
+	var writes PendingWrites
+	key, store := cache.NewObjectName("default", "one"), cache.NewIndexer(cache.MetaNamespaceKeyFunc, nil)
+	object := &metav1.ObjectMeta{Namespace: "default", Name: "one", ResourceVersion: "1"}
+	_ = store.Add(object)
+	writes.AwaitChange(key, store, object, apierrors.NewForbidden(schema.GroupResource{Resource: "widgets"}, "one", nil))
+	if !writes.Observed(key) {
+		t.Error("the key waits for a rejected write")
+	}
+}
+
 // A webhook invents a Conflict: the store never changes, and the key does not wait forever.
 func TestInventedConflict(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

@@ -22,7 +22,7 @@ func TestRewrites(t *testing.T) {
 		}{
 			{0, 1, "a", false}, {59 * time.Second, 1, "a", false}, {59 * time.Second, 1, "a", true}, {59 * time.Second, 1, "a", true},
 			{0, 1, "b", false}, {0, 1, "a", false}, {0, 1, "b", false}, {0, 1, "a", false}, // The content changes.
-			{0, 2, "a", false}, {0, 2, "a", false}, {61 * time.Second, 2, "a", false},
+			{0, 2, "a", false}, {0, 2, "a", false}, {0, 2, "a", true}, {61 * time.Second, 2, "a", false},
 		} {
 			time.Sleep(step.after)
 			object := &metav1.ObjectMeta{UID: "1", Generation: step.generation}
@@ -33,6 +33,9 @@ func TestRewrites(t *testing.T) {
 			if err := rewrites.Err(object, "status"); err != nil {
 				t.Errorf("step %d: %v for something else", i, err)
 			}
+		}
+		if err := rewrites.Err(&metav1.ObjectMeta{UID: "1", Generation: 3}, "Deployment"); err != nil {
+			t.Errorf("%v for a new spec", err)
 		}
 	})
 }

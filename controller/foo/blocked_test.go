@@ -285,20 +285,39 @@ func TestLongMessage(t *testing.T) {
 	w.ready("foo", v1alpha1.ReasonReplicaFailure)
 }
 
-// A person takes the new Deployment from the Foo, and the cache does not show it yet: the old one stays.
-func TestRenameToReleasedDeployment(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		w := converged(t, 1)
-		w.set(fooPath+"foo", "renamed", "spec", "deploymentName")
-		w.refuse(http.MethodDelete, deploymentPath, policy("denied"))
-		w.again(1)
-		w.api.Refuse(nil)
-		w.sync()
-		w.set(deploymentPath+"renamed", []any{}, "metadata", "ownerReferences")
-		time.Sleep(time.Second)
-		w.fails(controller.IsRace)
-		w.deployment("deployment")
+// A user takes the new Deployment from the Foo or deletes it, and the cache does not show it yet: the old
+// one stays.
+func TestRenameToLostDeployment(t *testing.T) {
+	for reason, lose := range map[string]func(w *world){
+		"released":      func(w *world) { w.set(deploymentPath+"renamed", []any{}, "metadata", "ownerReferences") },
+		"being deleted": func(w *world) { w.api.Delete(deploymentPath+"renamed", metav1.DeletePropagationForeground) },
+	} {
+		t.Run(reason, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				w := converged(t, 1)
+				w.set(fooPath+"foo", "renamed", "spec", "deploymentName")
+				w.refuse(http.MethodDelete, deploymentPath, policy("denied"))
+				w.again(1)
+				w.api.Refuse(nil)
+				lose(w)
+				w.fails(controller.IsRace)
+				w.sent("GET foos/foo", "GET deployments/renamed")
+			})
+		})
+	}
+}
+
+// A webhook changes the status that is written.
+func TestStatusIsChanged(t *testing.T) {
+	w := newWorld(t)
+	w.createFoo("foo", spec("deployment", 1))
+	w.api.Mutate(func(r *http.Request, object map[string]any) {
+		if strings.HasSuffix(r.URL.Path, "/status") {
+			_ = unstructured.SetNestedField(object, int64(7), "status", "availableReplicas")
+		}
 	})
+	w.sync()
+	w.fails(says("update status: another client or an admission webhook changes what the controller writes"))
 }
 
 // A webhook changes the Deployment of the new name: the one of the old name runs on.

@@ -100,6 +100,16 @@ func TestApplySpec(t *testing.T) {
 	}
 }
 
+// A Foo without replicas keeps the number of its old Deployment, not of one that is being deleted.
+func TestNewDeploymentKeepsReplicas(t *testing.T) {
+	old := aDeployment(func(d *appsv1.Deployment) { d.Spec.Replicas = new(int32(7)) })
+	deleted := aDeployment(func(d *appsv1.Deployment) { d.Spec.Replicas, d.DeletionTimestamp = new(int32(9)), new(metav1.Now()) })
+	got := newDeployment(aFoo(func(foo *v1alpha1.Foo) { foo.Spec.Replicas = nil }), []*appsv1.Deployment{old, deleted})
+	if diff := cmp.Diff(new(int32(7)), got.Spec.Replicas); diff != "" {
+		t.Errorf("replicas (-want +got):\n%s", diff)
+	}
+}
+
 func TestCalculateStatus(t *testing.T) {
 	// runs is a Deployment with so many replicas: wanted, all, of the newest template, available.
 	runs := func(wanted, all, updated, available int32, change ...func(d *appsv1.Deployment)) *appsv1.Deployment {
@@ -121,8 +131,12 @@ func TestCalculateStatus(t *testing.T) {
 	paused := func(d *appsv1.Deployment) { d.Spec.Paused = true }
 	theirs := func(d *appsv1.Deployment) { d.OwnerReferences = nil }
 	ofAnother := func(d *appsv1.Deployment) { d.OwnerReferences[0].UID = "another-uid" }
+	ofGone := func(d *appsv1.Deployment) { ofAnother(d); d.OwnerReferences[0].Name = "gone" }
+	ofBar := func(d *appsv1.Deployment) { ofGone(d); d.OwnerReferences[0].Kind = "Bar" }
 	holder := func(d *appsv1.Deployment) error {
-		return (&Reconciler{FooStore: cache.NewIndexer(cache.MetaNamespaceKeyFunc, nil)}).checkHolder(d, aFoo())
+		foos := cache.NewIndexer(cache.MetaNamespaceKeyFunc, nil)
+		_ = foos.Add(aFoo())
+		return (&Reconciler{FooStore: foos}).checkHolder(d, aFoo())
 	}
 	forbidden := fmt.Errorf("update: %w", apierrors.NewForbidden(appsv1.Resource("deployments"), "d", errors.New("a quota")))
 	invalid := fmt.Errorf("update: %w", apierrors.NewInvalid(schema.GroupKind{Kind: "Deployment"}, "d", nil))
@@ -153,7 +167,9 @@ func TestCalculateStatus(t *testing.T) {
 		{"an error", runs(2, 2, 2, 2), nil, broken, 2, "RequestFailed", broken.Error()},
 		{"undone", runs(2, 2, 2, 2), nil, controller.ErrReverted, 2, "ChangedByOthers", controller.ErrReverted.Error()},
 		{"two rejections", runs(2, 2, 2, 2), nil, errors.Join(forbidden, invalid), 2, "Forbidden", forbidden.Error() + "\n" + invalid.Error()},
-		{"a deleted Foo's", runs(2, 2, 2, 2, ofAnother), nil, holder(runs(2, 2, 2, 2, ofAnother)), 0, "WaitingForDeletion", `Deployment "deployment" belongs to a deleted Foo, a new one will follow`},
+		{"an earlier Foo's with the same name", runs(2, 2, 2, 2, ofAnother), nil, holder(runs(2, 2, 2, 2, ofAnother)), 0, "WaitingForDeletion", `Deployment "deployment" belongs to a deleted Foo, a new one will follow`},
+		{"a deleted Foo's", runs(2, 2, 2, 2, ofGone), nil, holder(runs(2, 2, 2, 2, ofGone)), 0, "WaitingForDeletion", `Deployment "deployment" belongs to a deleted Foo, a new one will follow`},
+		{"another kind's", runs(2, 2, 2, 2, ofBar), nil, holder(runs(2, 2, 2, 2, ofBar)), 0, "NameTaken", `Deployment "deployment" exists and is controlled by Bar "gone": delete it or change spec.deploymentName`},
 	} {
 		ready := metav1.ConditionFalse
 		if test.word == "Available" {
@@ -182,6 +198,10 @@ func TestRefusalIsStable(t *testing.T) {
 	}
 	if got := readyOf(calculateStatus(foo, nil, nil, refused("webhook b denied the request: id 4711, used: 3"))); !strings.Contains(got.Message, "webhook b") {
 		t.Errorf("another webhook: %+v", got)
+	}
+	foo.Generation++
+	if got := readyOf(calculateStatus(foo, nil, nil, refused("webhook a denied the request: id 4711, used: 4"))); !strings.Contains(got.Message, "used: 4") {
+		t.Errorf("the message of an earlier spec: %+v", got)
 	}
 }
 

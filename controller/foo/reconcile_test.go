@@ -430,8 +430,7 @@ func TestCreateFindsDeployment(t *testing.T) {
 	w.told("Normal Updated Updated Deployment deployment: spec.template.spec.containers")
 }
 
-// After a Conflict the refused version is not sent again: the newer one is on its
-// way to the store.
+// After a Conflict the rejected version is not sent again. The key waits until the store has a newer one.
 func TestConflict(t *testing.T) {
 	for _, test := range []struct {
 		reason, refused string
@@ -455,6 +454,8 @@ func TestConflict(t *testing.T) {
 			if sent := w.api.Requests(); !slices.Contains(sent, test.refused) {
 				t.Errorf("sent %v, want %s", sent, test.refused)
 			}
+			w.requeues(controller.CacheRetry)
+			w.sent()
 			w.syncAndReconcile()
 			if sent := w.api.Requests(); !slices.Contains(sent, test.refused) {
 				t.Errorf("with the newer version in the store, sent %v, want %s", sent, test.refused)
