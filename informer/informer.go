@@ -56,15 +56,17 @@ func (i *Informer) Run(ctx context.Context) {
 func WaitForSync(ctx context.Context, timeout time.Duration, informers ...*Informer) error {
 	limited, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
-	_ = wait.PollUntilContextCancel(limited, 20*time.Millisecond, true, func(context.Context) (synced bool, _ error) {
+	err := wait.PollUntilContextCancel(limited, 20*time.Millisecond, true, func(context.Context) (synced bool, _ error) {
 		return !slices.ContainsFunc(informers, func(i *Informer) bool { return !i.controller.HasSynced() }), nil
 	})
-	if ctx.Err() != nil {
+	if err == nil || ctx.Err() != nil {
 		return ctx.Err()
 	}
 	var notReady []error
 	for _, i := range informers {
-		notReady = append(notReady, i.Ready())
+		if !i.controller.HasSynced() {
+			notReady = append(notReady, i.Ready())
+		}
 	}
 	return errors.Join(notReady...)
 }

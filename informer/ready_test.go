@@ -138,6 +138,19 @@ func TestWaitForSync(t *testing.T) {
 	}
 }
 
+// A first list may take longer than the minute after which an informer without a watch is not ready.
+func TestLateFirstList(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := testkit.NewAPIServer()
+		s.Refuse(func(*http.Request) *apierrors.StatusError { return apierrors.NewInternalError(errors.New("not yet")) })
+		time.AfterFunc(75*time.Second, func() { s.Refuse(nil) })
+		i := running(quiet.Context(t), t, s, newPods)
+		if err := informer.WaitForSync(t.Context(), 5*time.Minute, i); err != nil {
+			t.Error(err)
+		}
+	})
+}
+
 // An informer without an open watch for a minute is not ready until it has one again. A lost right counts at once.
 func TestReady(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -230,35 +243,4 @@ func TestRunEnds(t *testing.T) {
 			}
 		})
 	}
-}
-
-// What a watch that has ended has read does not stay in memory.
-func TestEndedWatchesAreForgotten(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		const size, most = 500_000, 5_000_000
-		s, c := testkit.NewAPIServer(), constructors()[0]
-		path := "/apis/" + c.apiVersion + "/namespaces/default/" + c.plural + "/large"
-		s.Add(path, &unstructured.Unstructured{Object: map[string]any{}})
-		i := running(quiet.Context(t), t, s, c.new)
-		if err := informer.WaitForSync(t.Context(), time.Minute, i); err != nil {
-			t.Fatal(err)
-		}
-		watches := func(n int) int {
-			for range n {
-				s.Edit(path, func(o *unstructured.Unstructured) {
-					o.SetAnnotations(map[string]string{"large": strings.Repeat("x", size) + o.GetResourceVersion()})
-				})
-				time.Sleep(1200 * time.Millisecond)
-				s.Compact()
-				s.EndWatches(c.plural)
-				s.Forget()
-				synctest.Wait()
-			}
-			return testkit.LiveHeap()
-		}
-		before := watches(5)
-		if after := watches(20); after-before > most {
-			t.Errorf("after 30 watches that have ended, %d bytes more are alive", after-before)
-		}
-	})
 }
