@@ -58,7 +58,8 @@ func main() {
 }
 
 func run(ctx context.Context, o app.Options, stdout io.Writer) error {
-	// observe prints each step and changes none: read observe.Queue(kinds.Foo, queue) as queue.
+	// observe shows the program to people: it prints each step, and has the servers. It changes no step: read
+	// observe.Queue(kinds.Foo, queue) as queue.
 	observe := app.NewView(o, stdout)
 	defer observe.Stop()
 
@@ -118,8 +119,8 @@ func run(ctx context.Context, o app.Options, stdout io.Writer) error {
 func lead(ctx context.Context, observe *app.View, loop *controller.Controller, workers int, projects, foos, deployments *informer.Informer) error {
 	ctx, cancel := context.WithCancel(ctx)
 	var running sync.WaitGroup
-	defer running.Wait()
-	defer cancel()
+	defer running.Wait() // after cancel: the last defer is the first to run
+	defer cancel()       // If the first lists fail, the informers end, too.
 	for _, i := range []*informer.Informer{projects, foos, deployments} {
 		running.Go(func() { i.Run(ctx) })
 	}
@@ -130,7 +131,7 @@ func lead(ctx context.Context, observe *app.View, loop *controller.Controller, w
 	observe.Program(trace.Synced, "in memory: %s, %s", foos, deployments)
 	observe.Program(trace.Leader, "%d workers start (Ctrl-C stops)", workers)
 	loop.Run(ctx, workers)
-	running.Wait()
+	running.Wait() // so that the next line is the last one
 	observe.Program(trace.Stopped, "stopped: every worker has finished what it had begun")
 	return nil
 }

@@ -210,6 +210,8 @@ func TestFlags(t *testing.T) {
 	for _, kind := range []string{"Project", "Foo", "Deployment"} {
 		p.prints("observe.Requests of "+kind, `"part":"stream","what":"received","kind":"`+kind)
 		p.prints("observe.Informers, "+kind, `"part":"store","what":"added","kind":"`+kind)
+	}
+	for _, kind := range []string{"Project", "Foo"} {
 		p.prints("--resync of "+kind, `"part":"store","what":"resync","kind":"`+kind)
 	}
 	p.prints("observe.Queue", `"part":"worker","what":"got","kind":"Foo"`)

@@ -18,6 +18,7 @@ import (
 //   - AddRateLimited starts a back-off: 5 ms after the first failure, then twice as long each time, up
 //     to 30 s. Get returns the key after it, and not before.
 //   - Forget ends the back-off and resets the number of failures. It does not replace Done.
+//   - NumRequeues returns the number of failures since the last Forget.
 //   - AddAfter enqueues the key after a delay.
 //   - ShutDown makes the queue ignore new keys. Get returns the waiting keys, then shutdown.
 type Queue interface {
@@ -64,8 +65,8 @@ func (q *queue) AddRateLimited(key cache.ObjectName) {
 	q.AddAfter(key, delay)
 }
 
-// Get returns a key whose back-off has ended. An event may enqueue a key earlier, and so may AddAfter: of two
-// delays of one key, client-go keeps only the shorter one. Get delays such a key again.
+// Get returns a key whose back-off has ended. An event may enqueue a key earlier, and so may AddAfter: if a key
+// has two delays, client-go keeps only the shorter one. Get delays such a key again.
 func (q *queue) Get() (key cache.ObjectName, shutdown bool) {
 	for {
 		key, shutdown = q.TypedRateLimitingInterface.Get()

@@ -65,8 +65,8 @@ func (p *PendingWrites) add(key cache.ObjectName, isObserved func() bool) {
 	p.byKey[key] = append(p.byKey[key], isObserved)
 }
 
-// Observed reports whether the cache shows all writes of key. Call it before you read the cache. After it, the
-// cache may catch up between the two, and you would act on the older state.
+// Observed reports whether the cache shows all writes of key. Call it before you read the cache. In the opposite
+// order, the cache may catch up in between: Observed is true, and you act on the old state.
 func (p *PendingWrites) Observed(key cache.ObjectName) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -37,8 +37,8 @@ type repeats struct {
 	times      int
 }
 
-// Record counts a successful write. part is the object that was written for this one, such as "status".
-// content must be comparable.
+// Record counts a successful write for object. part names the written object, such as "status". A different
+// content starts the count again. It must be comparable, and nil counts each write of the part.
 func (r *Rewrites) Record(object metav1.Object, part string, content any) {
 	t := target{object.GetUID(), part}
 	known, _ := r.recent.Get(t)

@@ -34,15 +34,16 @@ func (r *Reconciler) syncDeployment(ctx context.Context, foo *v1alpha1.Foo, owne
 	ctx, cancel := context.WithTimeout(ctx, controller.ReconcileTimeout/2)
 	defer cancel()
 
-	deployment, err := r.writeDeployment(ctx, foo, owned)
+	deployment, err := r.createOrUpdate(ctx, foo, owned)
 	if err != nil {
 		return deployment, err // Keep the old Deployments until the new one exists.
 	}
+	// Rewrites reports a fight with another client until the Deployment has held for a minute.
 	return deployment, errors.Join(r.deleteRenamed(ctx, foo, owned), r.Rewrites.Err(foo, "Deployment"))
 }
 
-// writeDeployment creates or updates the Deployment, if necessary.
-func (r *Reconciler) writeDeployment(ctx context.Context, foo *v1alpha1.Foo, owned []*appsv1.Deployment) (*appsv1.Deployment, error) {
+// createOrUpdate creates or updates the Deployment, if necessary.
+func (r *Reconciler) createOrUpdate(ctx context.Context, foo *v1alpha1.Foo, owned []*appsv1.Deployment) (*appsv1.Deployment, error) {
 	deployment, exists := get[*appsv1.Deployment](r.DeploymentStore, cache.NewObjectName(foo.Namespace, foo.Spec.DeploymentName))
 	if err := validate(foo); err != nil {
 		return deployment, err
@@ -61,7 +62,7 @@ func (r *Reconciler) writeDeployment(ctx context.Context, foo *v1alpha1.Foo, own
 
 func (r *Reconciler) createDeployment(ctx context.Context, foo *v1alpha1.Foo, owned []*appsv1.Deployment) (*appsv1.Deployment, error) {
 	if foo.Status.ObservedGeneration > 0 {
-		// The Foo had a Deployment before. If both are deleted, the cache may still show the Foo.
+		// The Foo had a Deployment before. If both are deleted, the cache may still show the Foo (rename.go).
 		if err := r.confirmFoo(ctx, foo); err != nil {
 			return nil, fmt.Errorf("create Deployment %s: %w", foo.Spec.DeploymentName, err)
 		}
@@ -98,7 +99,7 @@ func newDeployment(foo *v1alpha1.Foo, owned []*appsv1.Deployment) *appsv1.Deploy
 }
 
 func (r *Reconciler) updateDeployment(ctx context.Context, foo *v1alpha1.Foo, deployment *appsv1.Deployment) (*appsv1.Deployment, error) {
-	desired := deployment.DeepCopy() // Its resourceVersion is the optimistic lock.
+	desired := deployment.DeepCopy() // With its resourceVersion: if the API server has a newer one, it returns a Conflict.
 	applySpec(desired, foo)
 	updated, err := r.Deployments.Deployments(foo.Namespace).Update(ctx, desired, metav1.UpdateOptions{})
 	if err != nil {

@@ -34,7 +34,8 @@ type Reconciler struct {
 // is "". Their handlers enqueue the keys of Foos.
 func NewInformers(client clientset.Interface, kube informer.AppsV1Getter, namespace string, resync time.Duration, queue controller.Queue) (foos, deployments *informer.Informer) {
 	foos = informer.NewFoos(client, namespace, resync, controller.EnqueueObject(queue))
-	deployments = informer.NewDeployments(kube, namespace, resync, controller.EnqueueOwner(queue, fooKind.GroupKind(), informer.FoosNaming(foos.Store)))
+	// Deployments need no resync: the resync of the Foos reconciles them.
+	deployments = informer.NewDeployments(kube, namespace, 0, controller.EnqueueOwner(queue, fooKind.GroupKind(), informer.FoosNaming(foos.Store)))
 	return foos, deployments
 }
 
@@ -60,7 +61,7 @@ func (r *Reconciler) Reconcile(ctx context.Context, key cache.ObjectName) (reque
 
 	// Report the result, even if a write failed.
 	statusErr := r.updateStatus(ctx, foo, deployment, owned, err)
-	if _, isBlocked := errors.AsType[*blockedError](err); isBlocked {
+	if _, isBlocked := errors.AsType[*blockedError](err); isBlocked { // blocked.go
 		err = nil // A retry cannot help. An event of the Foo or of the Deployment enqueues the key.
 	}
 	return 0, errors.Join(err, statusErr)

@@ -27,15 +27,15 @@ func (r *Reconciler) updateStatus(ctx context.Context, foo *v1alpha1.Foo, deploy
 	desired := foo.DeepCopy()
 	desired.Status = calculateStatus(foo, deployment, owned, err)
 	if !equality.Semantic.DeepEqual(foo.Status, desired.Status) {
-		if err := r.writeStatus(ctx, foo, desired); err != nil {
+		if err := r.sendStatus(ctx, foo, desired); err != nil {
 			return err
 		}
 	}
 	return r.Rewrites.Err(foo, "status")
 }
 
-// writeStatus writes the status. If a user must act, an Event reports each new reason.
-func (r *Reconciler) writeStatus(ctx context.Context, foo, desired *v1alpha1.Foo) error {
+// sendStatus sends the status. If a user must act, an Event reports each new reason.
+func (r *Reconciler) sendStatus(ctx context.Context, foo, desired *v1alpha1.Foo) error {
 	updated, err := r.Foos.Foos(foo.Namespace).UpdateStatus(ctx, desired, metav1.UpdateOptions{})
 	if err != nil {
 		r.Writes.AwaitChange(cache.MetaObjectToName(foo), r.FooStore, foo, err)
@@ -105,9 +105,9 @@ func explain(deployment *appsv1.Deployment, err error) (reason, message string) 
 		return rollout(deployment)
 	}
 	message = truncate(err.Error())
-	switch blocked, isBlocked := errors.AsType[*blockedError](err); {
+	switch problem, isBlocked := errors.AsType[*blockedError](err); {
 	case isBlocked:
-		return blocked.reason, message
+		return problem.reason, message
 	case errors.Is(err, controller.ErrReverted):
 		return v1alpha1.ReasonChangedByOthers, message
 	case controller.IsRejected(err):
