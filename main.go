@@ -18,7 +18,6 @@ import (
 	"io"
 	"os"
 	"os/signal"
-	"sync"
 	"syscall"
 	"time"
 
@@ -115,14 +114,12 @@ func run(ctx context.Context, o app.Options, stdout io.Writer) error {
 	})
 }
 
-// lead runs the informers, then the workers. It returns when ctx is done and both have ended.
+// lead runs the informers, then the workers. It returns when ctx is done and the workers have ended.
 func lead(ctx context.Context, observe *app.View, loop *controller.Controller, workers int, projects, foos, deployments *informer.Informer) error {
 	ctx, cancel := context.WithCancel(ctx)
-	var running sync.WaitGroup
-	defer running.Wait() // after cancel: the last defer is the first to run
-	defer cancel()       // If the first lists fail, the informers end, too.
+	defer cancel() // If the first lists fail, the informers end, too.
 	for _, i := range []*informer.Informer{projects, foos, deployments} {
-		running.Go(func() { i.Run(ctx) })
+		go i.Run(ctx)
 	}
 	// No reconcile reads Projects, so no worker waits for them.
 	if err := informer.WaitForSync(ctx, syncTimeout, foos, deployments); err != nil {
@@ -131,7 +128,6 @@ func lead(ctx context.Context, observe *app.View, loop *controller.Controller, w
 	observe.Program(trace.Synced, "in memory: %s, %s", foos, deployments)
 	observe.Program(trace.Leader, "%d workers start (Ctrl-C stops)", workers)
 	loop.Run(ctx, workers)
-	running.Wait() // so that the next line is the last one
 	observe.Program(trace.Stopped, "stopped: every worker has finished what it had begun")
 	return nil
 }

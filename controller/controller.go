@@ -20,7 +20,8 @@ const ReconcileTimeout = 30 * time.Second
 // the differences. Workers call it concurrently, with different keys.
 //
 //   - nil error, requeueAfter 0: done, until a handler enqueues the key again.
-//   - nil error, requeueAfter > 0: not done. The key is reconciled again after that time.
+//   - nil error, requeueAfter > 0: not done. The key is reconciled again after that time. Unlike in
+//     controller-runtime, its failures still count.
 //   - error: logged. The key is reconciled again after its back-off. A panic counts as an error.
 type Reconcile func(ctx context.Context, key cache.ObjectName) (requeueAfter time.Duration, err error)
 
@@ -39,8 +40,8 @@ func New(queue Queue, reconcile Reconcile) *Controller {
 // are still waiting are lost; the next process lists them again. Call Run once, after the stores have
 // synced: to an empty store, every Deployment is missing.
 func (c *Controller) Run(ctx context.Context, workers int) {
-	// A failing key may hang: retries use at most half of the workers (retries.go).
-	c.reconcile = limitRetries(c.queue, max(1, workers/2), c.reconcile)
+	// Keys that hang use at most half of the workers (retries.go).
+	c.reconcile = limitSlow(max(1, workers/2), c.reconcile)
 	var running sync.WaitGroup
 	for range workers {
 		running.Go(func() { c.runWorker(ctx) })
@@ -69,7 +70,8 @@ func (c *Controller) process(ctx context.Context, key cache.ObjectName) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), ReconcileTimeout)
 	defer cancel()
 	requeueAfter, err := c.reconcileSafely(ctx, key)
-	switch logger := klog.FromContext(ctx); {
+	logger := klog.FromContext(ctx)
+	switch {
 	case err == nil && requeueAfter == 0:
 		c.queue.Forget(key)
 	case err == nil:

@@ -31,7 +31,8 @@ func (l *lanes) Len() int { return len(l.waiting) }
 
 // Push receives a key that is not waiting.
 func (l *lanes) Push(key cache.ObjectName) {
-	if _, l.waiting[key] = l.changed.Load(key); l.waiting[key] {
+	_, isHigh := l.changed.Load(key)
+	if l.waiting[key] = isHigh; isHigh {
 		l.high = append(l.high, key)
 	} else {
 		l.low = append(l.low, key)

@@ -38,13 +38,15 @@ func RateLimiter() workqueue.TypedRateLimiter[cache.ObjectName] {
 type queue struct {
 	workqueue.TypedRateLimitingInterface[cache.ObjectName]
 	limiter workqueue.TypedRateLimiter[cache.ObjectName]
-	lanes   *lanes   // the order of the keys (priority.go)
-	backOff sync.Map // key → time.Time, the end of its back-off
+	lanes   *lanes // the order of the keys (priority.go)
+
+	mu      sync.Mutex
+	backOff map[cache.ObjectName]time.Time // the end of each key's back-off
 }
 
 // NewQueue returns an empty queue. name labels its metrics.
 func NewQueue(name string) Queue {
-	q := &queue{limiter: RateLimiter(), lanes: newLanes()}
+	q := &queue{limiter: RateLimiter(), lanes: newLanes(), backOff: map[cache.ObjectName]time.Time{}}
 	ordered := workqueue.NewTypedWithConfig(workqueue.TypedQueueConfig[cache.ObjectName]{Name: name, Queue: q.lanes})
 	delaying := workqueue.NewTypedDelayingQueueWithConfig(workqueue.TypedDelayingQueueConfig[cache.ObjectName]{Name: name, Queue: ordered})
 	q.TypedRateLimitingInterface = workqueue.NewTypedRateLimitingQueueWithConfig(q.limiter,
@@ -60,8 +62,10 @@ func (q *queue) Add(key cache.ObjectName) {
 func (q *queue) AddLowPriority(key cache.ObjectName) { q.TypedRateLimitingInterface.Add(key) }
 
 func (q *queue) AddRateLimited(key cache.ObjectName) {
+	q.mu.Lock()
 	delay := q.limiter.When(key)
-	q.backOff.Store(key, time.Now().Add(delay))
+	q.backOff[key] = time.Now().Add(delay)
+	q.mu.Unlock()
 	q.AddAfter(key, delay)
 }
 
@@ -70,16 +74,20 @@ func (q *queue) AddRateLimited(key cache.ObjectName) {
 func (q *queue) Get() (key cache.ObjectName, shutdown bool) {
 	for {
 		key, shutdown = q.TypedRateLimitingInterface.Get()
-		end, failed := q.backOff.Load(key)
-		if shutdown || !failed || !time.Now().Before(end.(time.Time)) {
+		q.mu.Lock()
+		remaining := time.Until(q.backOff[key])
+		q.mu.Unlock()
+		if shutdown || remaining <= 0 {
 			return key, shutdown
 		}
-		q.AddAfter(key, time.Until(end.(time.Time)))
+		q.AddAfter(key, remaining)
 		q.Done(key)
 	}
 }
 
 func (q *queue) Forget(key cache.ObjectName) {
-	q.backOff.Delete(key)
-	q.TypedRateLimitingInterface.Forget(key)
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	delete(q.backOff, key)
+	q.limiter.Forget(key)
 }

@@ -18,7 +18,7 @@ import (
 // ErrReverted reports that a write does not last.
 var ErrReverted = errors.New("another client or an admission webhook changes what the controller writes")
 
-// Rewrites counts repeated writes. It is safe for concurrent use.
+// Rewrites counts repeated writes. It is safe for concurrent use with different objects.
 type Rewrites struct{ recent *utilcache.LRUExpireCache }
 
 // NewRewrites returns an empty Rewrites. It remembers the last 10,000 writes.

@@ -2,6 +2,8 @@ package informer
 
 import (
 	"context"
+	"slices"
+	"strings"
 	"time"
 
 	appsv1 "k8s.io/api/apps/v1"
@@ -48,7 +50,9 @@ func DeploymentIndexers() cache.Indexers {
 	}}
 }
 
-// DeploymentsOf returns the Deployments that owner controls.
+// DeploymentsOf returns the Deployments that owner controls, in the order of their names.
 func DeploymentsOf(deployments cache.Indexer, owner metav1.Object) []*appsv1.Deployment {
-	return byIndex[*appsv1.Deployment](deployments, byController, owner.GetNamespace()+"/"+string(owner.GetUID()))
+	owned := byIndex[*appsv1.Deployment](deployments, byController, owner.GetNamespace()+"/"+string(owner.GetUID()))
+	slices.SortFunc(owned, func(a, b *appsv1.Deployment) int { return strings.Compare(a.Name, b.Name) })
+	return owned
 }

@@ -67,7 +67,7 @@ func (c *connection) update() {
 	}
 }
 
-// record is called before and after each request. A request ends the watch before it.
+// record is called before and after each request, and at the end of a watch.
 func (c *connection) record(opened time.Time, err error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -93,10 +93,21 @@ func (c *connection) track(next *cache.ListWatch) *cache.ListWatch {
 			c.record(time.Time{}, nil)
 			if stream, err = next.WatchFuncWithContext(ctx, opts); err != nil {
 				c.record(time.Time{}, err)
-			} else {
-				c.record(time.Now(), nil)
+				return nil, err
 			}
-			return stream, err
+			c.record(time.Now(), nil)
+			return trackedWatch{stream, c}, nil
 		},
 	}
+}
+
+// trackedWatch records the end of a watch: the Reflector always calls Stop.
+type trackedWatch struct {
+	watch.Interface
+	connection *connection
+}
+
+func (w trackedWatch) Stop() {
+	w.connection.record(time.Time{}, nil)
+	w.Interface.Stop()
 }

@@ -210,6 +210,31 @@ func TestReady(t *testing.T) {
 	})
 }
 
+// Lists succeed, and a proxy ends each watch at once: the informer is not ready.
+func TestReadyWithoutWatch(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := testkit.NewAPIServer()
+		i := running(quiet.Context(t), t, s, newPods)
+		if err := informer.WaitForSync(t.Context(), time.Minute, i); err != nil {
+			t.Fatal(err)
+		}
+		s.Intercept(func(w http.ResponseWriter, r *http.Request) (ends bool) {
+			if ends = verb(r) != "list"; ends {
+				w.WriteHeader(http.StatusOK)
+			}
+			return ends
+		})
+		s.EndWatches("pods")
+		time.Sleep(2 * time.Minute)
+		for range 60 {
+			time.Sleep(10 * time.Second)
+			if i.Ready() == nil {
+				t.Fatal("it is ready, and no watch is open")
+			}
+		}
+	})
+}
+
 // Run returns within a second, also while the Reflector sleeps after a refusal. What is left
 // of it does nothing more.
 func TestRunEnds(t *testing.T) {

@@ -1,6 +1,7 @@
 package foo
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -38,8 +39,9 @@ func (r *Reconciler) syncDeployment(ctx context.Context, foo *v1alpha1.Foo, owne
 	if err != nil {
 		return deployment, err // Keep the old Deployments until the new one exists.
 	}
-	// Rewrites reports a fight with another client until the Deployment has held for a minute.
-	return deployment, errors.Join(r.deleteRenamed(ctx, foo, owned), r.Rewrites.Err(foo, "Deployment"))
+	// Rewrites reports a fight with another client until the writes have held for a minute.
+	return deployment, errors.Join(r.deleteRenamed(ctx, foo, owned),
+		cmp.Or(r.Rewrites.Err(foo, "Deployment"), r.Rewrites.Err(foo, "deletion")))
 }
 
 // createOrUpdate creates or updates the Deployment, if necessary.

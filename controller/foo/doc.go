@@ -23,6 +23,7 @@
 //   - Two Foos that swap the names of their Deployments wait for each other. Use a third name first.
 //   - A copy of a Deployment that keeps the owner reference counts as renamed, and is deleted.
 //   - All Deployments and Projects are in memory, no matter who created them (--namespace limits this).
-//   - The CRD must match this version: the log reports a status field that the schema drops.
+//   - Versions must match: a CRD without a status field drops it, and the log reports that. An update of a
+//     Deployment drops fields that this version of client-go does not know.
 //   - After a restore of etcd from a backup, restart the program: watches do not notice a restore.
 package foo

@@ -67,6 +67,13 @@ func TestNoHotLoop(t *testing.T) {
 				w.api.Remove(deploymentPath + "deployment")
 			}
 		}},
+		{"another controller creates a copy with the owner reference", v1alpha1.ReasonChangedByOthers, nil, func(w *world) {
+			if w.api.Get(deploymentPath+"copy") == nil {
+				copied := w.api.Get(deploymentPath + "deployment").DeepCopy()
+				copied.SetName("copy")
+				w.api.Add(deploymentPath+"copy", copied)
+			}
+		}},
 		{"another controller empties the status", "", nil, func(w *world) {
 			if w.api.Get(fooPath + "foo").Object["status"] != nil {
 				w.set(fooPath+"foo", nil, "status")
@@ -97,7 +104,7 @@ func TestNoHotLoop(t *testing.T) {
 					}
 				}
 				sent := strings.Join(w.api.Requests(), "\n")
-				writes, statuses := strings.Count(sent, "PUT deployments")+strings.Count(sent, "POST deployments"), strings.Count(sent, "/status")
+				writes, statuses := strings.Count(sent, "PUT deployments")+strings.Count(sent, "POST deployments")+strings.Count(sent, "DELETE deployments"), strings.Count(sent, "/status")
 				if most := 5; writes > 16 || test.reason != "" && statuses > most || statuses > 16 {
 					t.Errorf("in 15 s %d writes and %d of the status", writes, statuses)
 				}

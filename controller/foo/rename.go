@@ -4,8 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
-	"strings"
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
@@ -21,10 +19,8 @@ import (
 // collector deletes it only after the Foo (TestRename). A DELETE is final, and the cache may be stale: the
 // user may have renamed the Foo back. So the API server confirms each fact before a DELETE.
 
-// deleteRenamed deletes the Deployments of earlier names, in the order of the names: if several deletions
-// fail, the message of the condition stays the same.
+// deleteRenamed deletes the Deployments of earlier names. It tries each of them, even if one deletion fails.
 func (r *Reconciler) deleteRenamed(ctx context.Context, foo *v1alpha1.Foo, owned []*appsv1.Deployment) (err error) {
-	slices.SortFunc(owned, func(a, b *appsv1.Deployment) int { return strings.Compare(a.Name, b.Name) })
 	for _, old := range owned {
 		if old.Name == foo.Spec.DeploymentName || old.DeletionTimestamp != nil {
 			continue
@@ -60,6 +56,7 @@ func (r *Reconciler) deleteDeployment(ctx context.Context, foo *v1alpha1.Foo, ol
 	if err != nil {
 		return err
 	}
+	r.Rewrites.Record(foo, "deletion", nil) // Another client may create copies with the owner reference.
 	r.Events.Eventf(foo, old, corev1.EventTypeNormal, "Deleted", "Reconcile", "Deleted Deployment %s, the Foo now names %s", old.Name, foo.Spec.DeploymentName)
 	return nil
 }
