@@ -5,7 +5,7 @@
 //	cd chapters && go run ./admission --kubeconfig FILE
 //
 // Its neighbours: package webhook, beside the chapters, has the certificate, the HTTPS server
-// and the loop that keeps the registration, package v1alpha1 of chapters/restaurant the types,
+// and the registration, package v1alpha1 of chapters/restaurant the types,
 // and the core's package informer keeps the Toppings in memory.
 //
 // # Basics
@@ -19,10 +19,8 @@
 //   - What a pizza has already is never refused. Without that, a pizza whose topping is gone
 //     could not be changed, and one with a finalizer could not be deleted.
 //   - What cannot be decided is no decision: an error, and the failurePolicy makes it.
-//   - One review has at most 10 MB, for which at most 40 times that is allocated, garbage
-//     included, and takes 5 seconds at most. 8 are decided at the same time, and of the others
+//   - One review has at most 10 MB and takes 5 seconds at most. 8 are decided at the same time, and of the others
 //     no more than 64 KiB is read: a client that sends slowly holds up none but large ones.
-//   - What is deleted or changed of the registration is there again after 5 seconds.
 //   - At its end the program removes its registration first, and answers a second longer.
 //
 // # Caveats
@@ -30,11 +28,11 @@
 //   - A program that was killed leaves its registration. With failurePolicy Fail every change
 //     of a Pizza is refused then, the removal of a finalizer included. It ends when the
 //     program is back, or with make chapter-down.
-//   - For these 5 seconds, and until an API server hears of the registration, some
-//     milliseconds after it is there, nothing is asked and every Pizza passes.
+//   - Every Pizza passes while there is no registration: until an API server has seen it, some
+//     milliseconds after the start, and if another client deletes it, until the next start.
 //   - It races: a topping may be deleted between the answer and the moment when the pizza is
 //     stored. Only what stores both can rule that out, as the chapter apiserver
 //     does with its budget.
 //   - A pizza is looked at when it is written. What is stored already stays as it is.
-//   - Of several processes the last one that starts is asked. The others wait until it ends.
+//   - Of several processes the API server asks the one that has started last.
 package main

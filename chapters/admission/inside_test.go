@@ -3,6 +3,7 @@
 package main
 
 import (
+	"flag"
 	"slices"
 	"strings"
 	"testing"
@@ -43,8 +44,10 @@ func TestInside(t *testing.T) {
 	for _, arg := range container.Args {
 		args = append(args, strings.ReplaceAll(arg, "$(NAMESPACE)", c.Namespace))
 	}
-	o, err := parse(args...)
-	if err != nil || !o.inside() {
+	var o options
+	flags := flag.NewFlagSet("admission", flag.ContinueOnError)
+	o.define(flags)
+	if err := flags.Parse(args); err != nil || !o.inside() {
 		t.Fatalf("the program's arguments %q: %v", args, err)
 	}
 
@@ -73,7 +76,7 @@ func TestInside(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := registration.install(t.Context(), true); err != nil {
+	if err := registration.install(t.Context()); err != nil {
 		t.Error(err)
 	}
 }

@@ -137,20 +137,17 @@ func (p *program) run(ctx context.Context) error {
 	return cmp.Or(failure, err)
 }
 
-// register registers the webhooks, keeps them registered until ctx is done, and removes the
-// registration.
+// register registers the webhooks until ctx is done.
 func (p *program) register(ctx context.Context) error {
-	err := webhook.Keep(ctx, func(ctx context.Context, first bool) error {
-		err := p.registration.install(ctx, first)
-		if first && err == nil {
-			time.Sleep(forget) // An API server does not say either when it has heard of the registration.
-			err = webhook.Reached(ctx, p.order())
-		}
-		if first && err == nil {
-			p.out.Printf("ready: the API server asks %s (Ctrl-C stops)", p.at)
-		}
-		return err
-	})
+	err := p.registration.install(ctx)
+	if err == nil {
+		time.Sleep(forget) // An API server does not say either when it has heard of the registration.
+		err = webhook.Reached(ctx, p.order())
+	}
+	if err == nil {
+		p.out.Printf("ready: the API server asks %s (Ctrl-C stops)", p.at)
+		<-ctx.Done()
+	}
 
 	// ctx is done, and this must be done nevertheless.
 	removing, cancel := context.WithTimeout(context.WithoutCancel(ctx), removeTimeout)

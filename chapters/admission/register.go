@@ -64,9 +64,9 @@ func newRegistration(client dynamic.Interface, at place) (registration, error) {
 	return r, nil
 }
 
-// install is for webhook.Keep.
-func (r registration) install(ctx context.Context, first bool) error {
-	return cmp.Or(r[0].Install(ctx, first), r[1].Install(ctx, first))
+// install registers both.
+func (r registration) install(ctx context.Context) error {
+	return cmp.Or(r[0].Install(ctx), r[1].Install(ctx))
 }
 
 // remove takes both away. A process that does not leaves an API server that asks a port where

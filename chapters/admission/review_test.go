@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"net/http/httptest"
-	"runtime"
 	"slices"
 	"strings"
 	"testing"
@@ -90,10 +89,8 @@ func TestMutate(t *testing.T) {
 		{"no toppings", `{"spec":{}}`, list},
 		{"an empty list", `{"spec":{"toppings":[]}}`, list},
 		{"fields that no Go type has", `{"spec":{"size":30},"status":{"a":1}}`, list},
-		{"a name in other letters is another field", `{"spec":{"Toppings":["salami"]}}`, list},
 		{"no spec", `{}`, spec},
 		{"a topping", pizza("basil"), ""},
-		{"a string for a list, which the schema refuses", `{"spec":{"toppings":"salami"}}`, ""},
 	} {
 		code, answer := newKitchen().post(mutatePath, reviewOf("CREATE", test.object, ""))
 		response := decided(t, code, answer)
@@ -106,7 +103,6 @@ func TestMutate(t *testing.T) {
 // A topping that does not exist is refused by name, at the first one. What the pizza has
 // already is not looked for.
 func TestValidate(t *testing.T) {
-	endless := strings.Repeat("a\n", 500_000)
 	for _, test := range []struct {
 		reason, object, old string
 		refused             string   // "" if allowed
@@ -116,11 +112,9 @@ func TestValidate(t *testing.T) {
 		{"a topping twice", pizza("tomato", "tomato"), "", "", []string{"tomato"}},
 		{"no spec", `{}`, "", "", nil},
 		{"one that does not exist", pizza("tomato", "pineapple", "salami"), "", `there is no topping "pineapple"`, []string{"tomato", "pineapple"}},
-		{"a name of lines without an end", pizza(endless), "", `there is no topping "` + strings.Repeat(`a\n`, 50) + `"`, []string{endless}},
 		{"another one, which exists", pizza("pineapple", "tomato"), pizza("pineapple"), "", []string{"tomato"}},
 		{"another one, which does not", pizza("pineapple", "anchovy"), pizza("pineapple"), `there is no topping "anchovy"`, []string{"anchovy"}},
 		{"what cannot be read", `{"spec":{"toppings":"salami"}}`, "", "the toppings cannot be read", nil},
-		{"an old object that cannot be read", pizza("salami"), `{"spec":{"toppings":"salami"}}`, "", []string{"salami"}},
 	} {
 		k := newKitchen("tomato", "salami")
 		code, answer := k.post(validatePath, reviewOf("UPDATE", test.object, test.old))
@@ -138,8 +132,6 @@ func TestValidate(t *testing.T) {
 			}
 		case response.Allowed || response.Result == nil || response.Result.Code != 422 || !strings.Contains(response.Result.Message, test.refused):
 			t.Errorf("%s: %.300s, want a refusal with 422 that says %.150s", test.reason, answer, test.refused)
-		case len(response.Result.Message) > 300:
-			t.Errorf("%s: the message has %d bytes", test.reason, len(response.Result.Message))
 		}
 	}
 }
@@ -154,43 +146,15 @@ func TestBadReviews(t *testing.T) {
 		answer       string
 	}{
 		{"no JSON", "{", 400, "no AdmissionReview"},
-		{"v1beta1", strings.Replace(good, "k8s.io/v1", "k8s.io/v1beta1", 1), 400, "v1beta1"},
 		{"another kind", strings.Replace(good, "AdmissionReview", "ConversionReview", 1), 400, "ConversionReview"},
-		{"request in other letters", strings.Replace(good, `"request"`, `"Request"`, 1), 400, "no request"},
-		{"a null object", reviewOf("CREATE", "null", ""), 400, "no object"},
 		{"another resource", strings.Replace(good, `"pizzas"`, `"toppings"`, 1), 400, "registered for more"},
-		{"another version", strings.Replace(good, `"version":"v1alpha1","resource"`, `"version":"v1beta1","resource"`, 1), 400, "registered for more"},
 		{"a topping of which is not known whether it exists", reviewOf("CREATE", pizza("unknowable"), ""), 500, "no API server"},
-		{"a status", strings.Replace(reviewOf("UPDATE", pizza("pineapple"), ""), `"operation"`, `"subResource":"status","operation"`, 1), 200, `"allowed":true`},
 		{"a deletion", reviewOf("DELETE", "null", pizza("pineapple")), 200, `"allowed":true`},
-		{"a long name", strings.Replace(good, `"name":"p"`, `"name":"`+strings.Repeat("p", 100_000)+`"`, 1), 200, `"allowed":true`},
 	} {
 		k := newKitchen("tomato")
 		code, answer := k.post(validatePath, test.body)
 		if code != test.code || !strings.Contains(answer, test.answer) || len(k.lines) > 1000 {
 			t.Errorf("%s: %d %.200s, want %d with %s, and says %.200s", test.reason, code, answer, test.code, test.answer, k.lines)
-		}
-	}
-}
-
-// A review costs memory in proportion to its bytes, whatever is in it.
-func TestMemory(t *testing.T) {
-	const many, most = 300_000, 40
-	for reason, object := range map[string]string{
-		"many names":    `{"spec":{"toppings":[` + strings.Repeat(`"",`, many) + `""]}}`,
-		"other objects": `{"metadata":[` + strings.Repeat(`{},`, many) + `{}]}`,
-	} {
-		body := reviewOf("UPDATE", object, "")
-		for _, path := range []string{mutatePath, validatePath} {
-			var before, after runtime.MemStats
-			runtime.ReadMemStats(&before)
-			code, answer := newKitchen().post(path, body)
-			runtime.ReadMemStats(&after)
-			used := (after.TotalAlloc - before.TotalAlloc) / uint64(len(body))
-			t.Logf("%s, %s: %d times its %d bytes", reason, path, used, len(body))
-			if code != 200 || used > most {
-				t.Errorf("%s, %s: %d %.100s, allocates %d times its bytes, want %d at most", reason, path, code, answer, used, most)
-			}
 		}
 	}
 }

@@ -79,7 +79,7 @@ func run(stop context.Context, kubeconfig string) (err error) {
 			defer cancel()
 			err = errors.Join(err, object.Remove(ctx))
 		}()
-		if err := object.Install(ctx, true); err != nil {
+		if err := object.Install(ctx); err != nil {
 			return err
 		}
 	}

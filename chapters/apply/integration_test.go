@@ -208,16 +208,3 @@ func TestRights(t *testing.T) {
 	beside.Prints(1, "PUT .*/scale → 200")
 	beside.Stop()
 }
-
-// A mistake in the command line gets one line that says what to do, and exit code 1.
-func TestMistakes(t *testing.T) {
-	t.Parallel()
-	chaptertest.Mistakes(t, map[string][]string{
-		"--way is update":            {"--way=replace"},
-		"--force needs --way=apply":  {"--way=merge", "--force"},
-		"--beside is 0 or more":      {"--beside=-1s"},
-		"no arguments":               {"default/example-foo"},
-		"--owners wants an object":   {"--owners"},
-		"cannot read the kubeconfig": {"--kubeconfig=/nowhere/config"},
-	})
-}

@@ -178,41 +178,12 @@ func TestThreeWays(t *testing.T) {
 	}
 }
 
-// A client takes any kind for an answer. The Foo would stay behind without an event, or be done
-// without its Deployment.
-func TestAnswerIsAnother(t *testing.T) {
-	for _, resource := range []string{"foos", "deployments"} {
-		w := newWorld(t, testkit.NewAPIServer().Config(), metav1.NamespaceDefault, "merge")
-		w.foo.Status.ObservedGeneration = 0
-		w.faults.Intercept(func(answer http.ResponseWriter, r *http.Request) bool {
-			if is := testkit.TargetOf(r.URL.Path).Resource == resource && r.Method != http.MethodGet; !is {
-				return false
-			}
-			answer.Header().Set("Content-Type", "application/json")
-			fmt.Fprint(answer, `{"kind":"Status","apiVersion":"v1","status":"Success"}`)
-			return true
-		})
-		if err := w.reconcile(); err == nil || !strings.Contains(err.Error(), "the answer is another object") {
-			t.Errorf("%s: %v", resource, err)
-		}
-	}
-}
-
 // A cache may drop managedFields, as the core's informer does. Then a program seems to own
 // nothing, and would apply at each reconcile.
 func TestExtractWithoutManagedFields(t *testing.T) {
 	owned, err := appsv1ac.ExtractDeployment(&appsv1.Deployment{Spec: appsv1.DeploymentSpec{Replicas: new(int32(2))}}, manager)
 	if err != nil || owned.Spec != nil {
 		t.Errorf("%+v (%v), want nothing but the name", owned, err)
-	}
-}
-
-// The number can be all that this program has written, if it found the rest as it should be.
-func TestGiveAllThatIsOwned(t *testing.T) {
-	live := &appsv1.Deployment{ObjectMeta: metav1.ObjectMeta{ManagedFields: []metav1.ManagedFieldsEntry{{Manager: manager,
-		Operation: metav1.ManagedFieldsOperationUpdate, APIVersion: "apps/v1", FieldsType: "FieldsV1", FieldsV1: metav1.NewFieldsV1(`{"f:spec":{"f:replicas":{}}}`)}}}}
-	if patch, err := editOwners(live, true); err != nil || !strings.Contains(string(patch), `"fieldsV1":{"f:spec":{}}`) {
-		t.Errorf("%s (%v), want no replicas", patch, err)
 	}
 }
 

@@ -133,13 +133,3 @@ func TestVersions(t *testing.T) {
 		t.Errorf("GET, not older than it was: got %s, want %s or %s", got, old, newest)
 	}
 }
-
-// A mistake in the command line gets one line that says what to do.
-func TestMistakes(t *testing.T) {
-	chaptertest.Mistakes(t, map[string][]string{
-		`no way "lable", but everything,`: {"--way", "everything,lable"},
-		`"4/3" is no part of a whole`:     {"--shard", "4/3"},
-		`flags alone, not "label"`:        {"label"},
-		"cannot read the kubeconfig":      {"--kubeconfig", "/nowhere"},
-	})
-}

@@ -50,7 +50,7 @@ func (c *Client) Get(ctx context.Context, resource schema.GroupVersionResource, 
 		Do(ctx).
 		Into(result)
 	if err == nil && (result.GetName() != name || result.GetNamespace() != namespace) {
-		err = errors.New("the answer is another object") // Update would write that one.
+		err = errors.New("the answer is another object")
 	}
 	return result, err
 }
@@ -78,23 +78,6 @@ func (c *Client) Watch(ctx context.Context, resource schema.GroupVersionResource
 	return c.request("GET", resource, namespace).
 		VersionedParams(&opts, metav1.ParameterCodec).
 		Watch(ctx)
-}
-
-// Update sends
-//
-//	PUT /apis/{group}/{version}/namespaces/{namespace}/{resource}/{name}
-//
-// The object goes back whole, with fields that this program has never heard of. A Go type
-// would have dropped them. It fails with Conflict if the object's resourceVersion is not
-// the newest.
-func (c *Client) Update(ctx context.Context, resource schema.GroupVersionResource, object *unstructured.Unstructured) (*unstructured.Unstructured, error) {
-	result := &unstructured.Unstructured{}
-	err := c.request("PUT", resource, object.GetNamespace()).
-		Name(object.GetName()).
-		Body(object).
-		Do(ctx).
-		Into(result)
-	return result, err
 }
 
 // Raw asks for a path as it is. Close the answer.

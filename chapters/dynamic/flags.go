@@ -21,9 +21,6 @@ const usage = `dynamic gets objects of any kind that the server has.
       the words that the server has
   dynamic raw PATH
       the answer to a GET, as it is
-  dynamic collide WORD NAME [-n NAMESPACE]
-      two writers of one object, who both count up its annotation
-      ` + counter + `
 
 Flags may stand anywhere:
 `
@@ -57,9 +54,9 @@ func parse(args []string, stdout io.Writer) (o options, err error) {
 
 // take takes the words apart, and refuses what cannot be meant before anything is asked.
 func (o *options) take(words []string) error {
-	numbers := map[string][]int{"get": {2, 3}, "api-resources": {1}, "raw": {2}, "collide": {3}}
+	numbers := map[string][]int{"get": {2, 3}, "api-resources": {1}, "raw": {2}}
 	if len(words) == 0 || !slices.Contains(numbers[words[0]], len(words)) {
-		return errors.New("usage: get WORD [NAME], api-resources, raw PATH, or collide WORD NAME (--help says more)")
+		return errors.New("usage: get WORD [NAME], api-resources, or raw PATH (--help says more)")
 	}
 	words = append(words, "", "")
 	o.command, o.word, o.name = words[0], words[1], words[2]

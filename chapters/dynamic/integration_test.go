@@ -57,10 +57,6 @@ func TestReadme(t *testing.T) {
 				t.Errorf("%s: exit code %d", command, code)
 			}
 		}
-		// No update is lost on a real server, either.
-		if output := p.Output(); strings.HasPrefix(args, "collide") && !strings.Contains(output, " went from 0 to 10") {
-			t.Errorf("%s:\n%s", command, output)
-		}
 	}
 }
 

@@ -57,8 +57,6 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 		return p.apiResources(ctx)
 	case "raw":
 		return p.raw(ctx)
-	case "collide":
-		return p.collide(ctx)
 	default:
 		return p.get(ctx)
 	}

@@ -86,7 +86,7 @@ func fixture() (core, groups string) {
 	resource := func(plural, singular, kind string, scope apidiscovery.ResourceScope, shortNames, categories []string) apidiscovery.APIResourceDiscovery {
 		return apidiscovery.APIResourceDiscovery{
 			Resource: plural, SingularResource: singular, ResponseKind: &metav1.GroupVersionKind{Kind: kind},
-			Scope: scope, ShortNames: shortNames, Categories: categories, Verbs: []string{"get", "list", "watch", "update"},
+			Scope: scope, ShortNames: shortNames, Categories: categories, Verbs: []string{"get", "list", "watch"},
 		}
 	}
 	const namespaced, cluster = apidiscovery.ScopeNamespace, apidiscovery.ScopeCluster

@@ -4,7 +4,6 @@ import (
 	"context"
 	"path/filepath"
 	"slices"
-	"strings"
 	"testing"
 
 	"k8s.io/apimachinery/pkg/types"
@@ -46,20 +45,4 @@ func TestRun(t *testing.T) {
 		}
 		check.Role(t, "config/rbac/role.yaml", p.APIServer.Log(), "patch events")
 	})
-}
-
-// A mistake in the command line is one line that says what to do.
-func TestMistakes(t *testing.T) {
-	for want, o := range map[string]options{
-		"--store DIR":              {maxVolumes: 1},
-		"--max-volumes at least 1": {store: t.TempDir()},
-	} {
-		err := run(t.Context(), &rest.Config{}, o)
-		if err == nil || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "\n") {
-			t.Errorf("%v, want one line with %q", err, want)
-		}
-	}
-	if _, err := newDirectory("main.go"); err == nil || !strings.Contains(err.Error(), "not a directory") {
-		t.Errorf("a file: %v, want that it is not a directory", err)
-	}
 }

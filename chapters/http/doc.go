@@ -1,7 +1,8 @@
 // Command http is a whole controller without client-go, from the standard library alone:
 // it gives each Foo its Deployment, and says so in the Foo's status.
 //
-//	cd chapters && go run ./http --kubeconfig FILE
+//	kubectl proxy &
+//	cd chapters && go run ./http
 //
 // It has no neighbours in the flow, it is the whole flow: list → watch → store → queue →
 // worker → reconcile → POST and PUT. Each of these is a few lines of main.go, where the
@@ -19,7 +20,7 @@
 //
 //   - main.go: the flow, from top to bottom.
 //   - objects.go: a Foo as a Go type, and the Deployment that it asks for.
-//   - kubeconfig.go: the address of the API server, and who we are.
+//   - kubectl proxy reads the kubeconfig and speaks TLS, so that the program does not have to.
 //   - rows_test.go: ten faults, which end or break this program and not the core. The
 //     README has the table.
 //

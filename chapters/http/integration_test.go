@@ -4,9 +4,12 @@ package main
 
 import (
 	"os"
+	"os/exec"
+	"strings"
 	"testing"
 
 	"example.com/byhand/chapters/internal/chaptertest"
+	"example.com/byhand/internal/testkit/subprocess"
 )
 
 // The CRD of Foos is the core's. Right after it is installed the server may answer 429: its
@@ -19,13 +22,14 @@ func TestMain(m *testing.M) {
 func TestReadme(t *testing.T) {
 	t.Parallel()
 	c := chaptertest.New(t)
-	// A kubeconfig whose namespace is the test's own.
-	kubeconfig := c.Here()
-	script := c.Readme(kubeconfig)
+	script := c.Readme(c.Here())
 	script.Patience = 0
 	// As make chapter does.
 	c.Kubectl("apply", "-f", "../../config/samples")
-	p := c.Start("--kubeconfig", kubeconfig, "--namespace", c.Namespace)
+	proxy := subprocess.Run(t, exec.Command("kubectl", "proxy", "--port=0"), chaptertest.Deadline)
+	proxy.Prints(1, `Starting to serve on `)
+	_, address, _ := strings.Cut(strings.TrimSpace(proxy.Output()), "Starting to serve on ")
+	p := c.Start("--server", "http://"+address, "--namespace", c.Namespace)
 	c.Kubectl("wait", "foo/example-foo", "--for=jsonpath={.status.observedGeneration}=1", "--timeout=60s")
 	p.Prints(1, `(?m)^POST .*/deployments → 201 Created$`)
 	p.Prints(1, `(?m)^PUT .*/foos/example-foo/status → 200 OK$`)

@@ -30,24 +30,21 @@ func main() {
 func start(ctx context.Context, args []string) error {
 	flags := flag.NewFlagSet("http", flag.ContinueOnError)
 	flags.SetOutput(io.Discard)
-	kubeconfig := flags.String("kubeconfig", os.Getenv("KUBECONFIG"), "")
+	server := flags.String("server", "http://127.0.0.1:8001", "")
+	token := flags.String("token", "", "")
 	namespace := flags.String("namespace", "", "")
 	if flags.Parse(args) != nil || flags.NArg() > 0 {
-		return errors.New("usage: http [--kubeconfig FILE] [--namespace NAME]; without them, $KUBECONFIG names the file, and Foos of every namespace get their Deployment")
+		return errors.New("usage: http [--server URL] [--token TOKEN] [--namespace NAME]; by default it talks to `kubectl proxy`, about the Foos of every namespace")
 	}
-	server, token, client, err := connect(*kubeconfig)
-	if err != nil {
-		return err
-	}
-	return explain(newController(server, token, client, *namespace, os.Stdout).run(ctx))
+	return explain(newController(*server, *token, http.DefaultClient, *namespace, os.Stdout).run(ctx))
 }
 
 // controller is the whole program: a list and a watch fill the store and the queue, one
 // worker empties the queue.
 type controller struct {
-	server string       // as in https://127.0.0.1:6443
-	token  string       // to show there, "" for none
-	client *http.Client // shows the certificate, if there is one
+	server string       // as in http://127.0.0.1:8001
+	token  string       // sent with each request, "" for none
+	client *http.Client // without a timeout: that would end each watch
 	foos   string       // the path of the Foos
 	log    *log.Logger
 

@@ -1,7 +1,10 @@
 package main
 
 import (
+	"errors"
 	"fmt"
+	"net/http"
+	"net/url"
 	"regexp"
 )
 
@@ -95,3 +98,25 @@ type refusal struct {
 }
 
 func (r *refusal) Error() string { return fmt.Sprintf("%d: %s", r.Code, r.Message) }
+
+// explain adds to an error what to do.
+func explain(err error) error {
+	advice := "start it again (README.md says why the program does not retry)"
+	if network := (*url.Error)(nil); errors.As(err, &network) {
+		advice = "is the cluster running, and `kubectl proxy` beside it? (`make chapter CHAPTER=http` starts both)"
+	}
+	if refused := (*refusal)(nil); errors.As(err, &refused) {
+		switch refused.Code {
+		case http.StatusUnauthorized:
+			advice = "--token may have expired, or belong to another cluster"
+		case http.StatusForbidden:
+			advice = "chapters/http/config/rbac lists the rights that this program needs"
+		case http.StatusNotFound:
+			advice = "`kubectl apply -f config/crd` installs the CRD of Foos"
+		}
+	}
+	if err != nil {
+		err = fmt.Errorf("%w: %s", err, advice)
+	}
+	return err
+}

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"net/http"
 	"testing"
 	"time"
 
@@ -30,12 +31,8 @@ type byHTTP struct {
 }
 
 func startByHTTP(ctx context.Context, t *testing.T, s *server) *byHTTP {
-	address, token, client, err := connect(s.kubeconfig)
-	if err != nil {
-		t.Fatal(err)
-	}
-	client.Transport = testkit.Transport{Handler: s}
-	p := &byHTTP{controller: newController(address, token, client, "", t.Output())}
+	client := &http.Client{Transport: testkit.Transport{Handler: s}}
+	p := &byHTTP{controller: newController("http://api.test", s.token(), client, "", t.Output())}
 	go func() {
 		p.err = p.run(ctx)
 		p.log.Print("http: ", p.err)
@@ -51,8 +48,6 @@ type byCore struct {
 }
 
 func startByCore(ctx context.Context, _ *testing.T, s *server) *byCore {
-	// What clientcmd would read from the kubeconfig if the server spoke TLS: without that, it
-	// leaves the token out.
 	config := &rest.Config{Host: "http://api.test", BearerTokenFile: s.tokenFile, QPS: -1, Transport: testkit.Transport{Handler: s}}
 	client, kube := clientset.NewForConfigOrDie(config), kubernetes.NewForConfigOrDie(config)
 

@@ -15,7 +15,6 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
-	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
 
 	"example.com/byhand/kit/testkit"
 )
@@ -30,9 +29,8 @@ const (
 type server struct {
 	*testkit.APIServer
 	t *testing.T
-	// kubeconfig is the file that leads here. tokenFile, which it names, has the only token that
-	// is accepted.
-	kubeconfig, tokenFile string
+	// tokenFile has the only token that is accepted.
+	tokenFile string
 
 	mu sync.Mutex
 	// flood says that a hundred POSTs were refused within a second. That stops the program: it
@@ -43,18 +41,12 @@ type server struct {
 
 func newServer(t *testing.T) *server {
 	t.Helper()
-	dir := t.TempDir()
-	s := &server{APIServer: testkit.NewAPIServer(), t: t, tokenFile: filepath.Join(dir, "token")}
+	s := &server{APIServer: testkit.NewAPIServer(), t: t, tokenFile: filepath.Join(t.TempDir(), "token")}
 	s.setToken("first")
-	var err error
-	if s.kubeconfig, err = testkit.WriteKubeconfig(dir, clientcmdapi.Cluster{Server: "http://api.test"}, clientcmdapi.AuthInfo{TokenFile: s.tokenFile}); err != nil {
-		t.Fatal(err)
-	}
 	objects := s.Next
 	s.Next = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		token, err := os.ReadFile(s.tokenFile)
 		switch {
-		case err != nil || r.Header.Get("Authorization") != "Bearer "+string(token):
+		case r.Header.Get("Authorization") != "Bearer "+s.token():
 			testkit.WriteError(w, apierrors.NewUnauthorized("Unauthorized"))
 		case r.URL.Query().Has("sendInitialEvents"):
 			// As an old server: the Reflector then sends a list and a watch.
@@ -105,6 +97,12 @@ func (s *server) count(answer string) (n int) {
 		}
 	}
 	return n
+}
+
+// token reads the token from the file, as the script does that starts the program.
+func (s *server) token() string {
+	token, _ := os.ReadFile(s.tokenFile) // no token once the test has ended
+	return string(token)
 }
 
 // setToken puts another token into the file, as a kubelet does for a Pod.

@@ -1,14 +1,9 @@
 package main
 
 import (
-	"bytes"
-	"flag"
 	"fmt"
 	"math/rand/v2"
-	"os"
-	"regexp"
 	"strconv"
-	"strings"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -18,7 +13,6 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/tools/cache"
 	"k8s.io/client-go/util/workqueue"
-	"k8s.io/klog/v2"
 
 	"example.com/byhand/api/samplecontroller.k8s.io/v1alpha1"
 	"example.com/byhand/controller"
@@ -156,45 +150,4 @@ func TestQueue(t *testing.T) {
 			t.Errorf("which keys, and when (-client-go +ours):\n%s", diff)
 		}
 	})
-}
-
-// The lines of the log in the README are where it says.
-func TestReadmeLines(t *testing.T) {
-	readme, _ := os.ReadFile("README.md")
-	lines := regexp.MustCompile(`(\w+\.go):(\d+)\] (\w+)`).FindAllStringSubmatch(string(readme), -1)
-	for _, line := range lines {
-		file, _ := os.ReadFile(line[1])
-		number, _ := strconv.Atoi(line[2])
-		if code := strings.Split(string(file), "\n"); number > len(code) || !strings.Contains(code[number-1], "klog.V(1)") {
-			t.Errorf("%s:%s says no %q", line[1], line[2], line[3])
-		}
-	}
-	if len(lines) < 8 {
-		t.Errorf("%d lines", len(lines))
-	}
-}
-
-// With -v=1 a list, what it lacks and a resync are in the log, and not only what each event does.
-func TestLog(t *testing.T) {
-	var flags flag.FlagSet
-	klog.InitFlags(&flags)
-	var log bytes.Buffer
-	klog.LogToStderr(false)
-	klog.SetOutput(&log)
-	defer klog.LogToStderr(true)
-	defer func() { _ = flags.Set("v", "0") }()
-	if err := flags.Set("v", "1"); err != nil {
-		t.Fatal(err)
-	}
-	store := NewStore(nil)
-	a := foo("a", 1)
-	for _, delta := range []cache.Delta{{Type: cache.Added, Object: a}, {Type: cache.SyncAll, Object: cache.SyncAllInfo{}}, {Type: cache.ReplacedAll, Object: cache.ReplacedAllInfo{}}} {
-		apply(store, func(call) {}, delta, false)
-	}
-	klog.Flush()
-	for _, want := range []string{"the store takes Added default/a", "a resync", "the store takes a list of 0 objects", "the list lacks default/a: a tombstone"} {
-		if !strings.Contains(log.String(), want) {
-			t.Errorf("the log lacks %q:\n%s", want, &log)
-		}
-	}
 }

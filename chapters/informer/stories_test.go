@@ -11,7 +11,6 @@ import (
 	"time"
 
 	gocmp "github.com/google/go-cmp/cmp"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/client-go/tools/cache"
 )
 
@@ -49,8 +48,6 @@ var stories = []struct {
 	}, outcome{"first a1, a1→a1", "STREAM, WATCH after 102, STREAM after 102", "a1 at 102"}, same},
 	{"expired for a list, too", func(w *world) { w.again(2, expired) },
 		outcome{"first a1, a1→a1", "STREAM, WATCH after 102, STREAM after 102, STREAM", "a1 at 102"}, same},
-	{"expired for a list that is no stream", func(w *world) { w.again(3, onlyLists(expired)) },
-		outcome{"first a1, a1→a1", "STREAM, WATCH after 102, STREAM after 102, LIST after 102, LIST, WATCH after 102", "a1 at 102"}, same},
 	{"expired in a loop", func(w *world) { w.answer(20, expired); w.begin(); w.put("a", 2); w.later(10 * time.Minute) },
 		outcome{"first a2", "STREAM, LIST, STREAM, LIST, STREAM, LIST", "a2 at 103"},
 		outcome{"first a1, a1→a2", "STREAM, WATCH after 103", ""}},
@@ -69,7 +66,6 @@ var stories = []struct {
 		outcome{"first a1, a1→a2, add b3", "STREAM, STREAM after 102, LIST after 102, STREAM after 102, LIST after 102, STREAM after 102", "a2 b3 at 105"}, same},
 	{"bookmarks", func(w *world) { w.again(1, sends("BOOKMARK", "", 106, done)) },
 		outcome{"first a1", "STREAM, WATCH after 102, WATCH after 106", "a1 at 106"}, same},
-	// A server that is none, or lies. What is no Foo ends the watch or the list, and no Foo is lost.
 	{"bookmark without a version", func(w *world) {
 		w.put("b", 1)
 		w.again(1, func(rw http.ResponseWriter, r *http.Request) {
@@ -78,26 +74,6 @@ var stories = []struct {
 		})
 	}, outcome{"first a1, first b1, delete b1", "STREAM, WATCH after 103", "a1 at 104"},
 		outcome{"first a1, first b1, a1→a1", "STREAM, WATCH after 103, WATCH", "a1 b1 at 103"}},
-	// A watch without a version begins with what there is, in any order: this one is cut before a.
-	{"list without a version", func(w *world) {
-		w.answer(3, func(rw http.ResponseWriter, r *http.Request) {
-			switch query := r.URL.Query(); {
-			case query.Has("sendInitialEvents"):
-				noStream(rw, r)
-			case query.Has("watch"):
-				sends("ADDED", "b", 103, done)(rw, r)
-			default:
-				says(`{"apiVersion":"samplecontroller.k8s.io/v1alpha1","kind":"FooList","metadata":{},"items":[]}`)(rw, r)
-			}
-		})
-		w.put("a", 1)
-		w.put("b", 1)
-		w.start()
-	}, outcome{"add a1, add b1, b1→b1", "STREAM, LIST, WATCH", "a1 b1 at 103"}, outcome{"", "STREAM, LIST after 0, WATCH", ""}},
-	{"event of another kind", func(w *world) { w.again(1, says(`{"type":"ADDED","object":`+project+`}`)) },
-		outcome{"first a1, a1→a1", "STREAM, WATCH after 102, STREAM after 102", "a1 at 102"}, same},
-	{"list that is none", func(w *world) { w.again(3, onlyLists(says(`{"apiVersion":"v1","kind":"Status","status":"Success"}`))) },
-		outcome{"first a1, a1→a1", "STREAM, WATCH after 102, STREAM after 102, LIST after 102, STREAM after 102", "a1 at 102"}, same},
 	// A stream after a version that the server does not have yet is refused: whatever is newest.
 	{"server that lags behind", func(w *world) {
 		w.again(1, sends("BOOKMARK", "", 106, done))
@@ -190,12 +166,7 @@ var stories = []struct {
 		w.answer(1, func(rw http.ResponseWriter, r *http.Request) { w.Remove(foos + "a"); expired(rw, r) })
 		w.EndWatches("foos")
 	}, outcome{"first a1, a1→a2, a2→a3, lost a3, late first a2, late a2→a3, late lost a3", "STREAM, WATCH after 104, STREAM after 104", " at 105"}, same},
-	// SIGTERM in each other state. Most stories end in a watch.
-	{"stopped before a stream", func(w *world) { w.answer(1, hang); w.start(); w.end() }, outcome{"", "STREAM", " at "}, same},
-	{"stopped in a stream", func(w *world) { w.answer(1, sends("ADDED", "half", 101, hang)); w.start(); w.end() },
-		outcome{"", "STREAM", " at "}, same},
-	{"stopped before a list", func(w *world) { w.answer(2, onlyLists(hang)); w.start(); w.end() },
-		outcome{"", "STREAM, LIST", " at "}, outcome{"", "STREAM, LIST after 0", ""}},
+	// SIGTERM outside a watch. Most stories end in one.
 	{"stopped in the pause after 429", func(w *world) { w.answer(1, busy); w.start(); w.end() },
 		outcome{"", "STREAM", " at "}, outcome{"", "", " at , not at once"}},
 }
@@ -224,19 +195,4 @@ func TestStories(t *testing.T) {
 			})
 		}
 	}
-}
-
-// The pause grows while everything fails, also if client-go's client makes a request last for more
-// than a minute: it repeats what is refused with 429 ten times, after the time that the server names.
-func TestPauseGrows(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		w := newWorld(t, "")
-		w.again(1_000_000, refuse(apierrors.NewTooManyRequests("later", 7)))
-		w.Forget()
-		w.later(time.Hour)
-		w.end()
-		if n := len(w.Faults.Log()); n > 450 {
-			t.Errorf("%d requests in an hour", n)
-		}
-	})
 }

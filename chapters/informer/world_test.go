@@ -150,9 +150,6 @@ func sends(what, name string, version int, then http.HandlerFunc) http.HandlerFu
 	}
 }
 
-// project is of another Go type, which the clientset knows, too.
-const project = `{"apiVersion":"examples-gzh.com/v1alpha1","kind":"Project","metadata":{"namespace":"default","name":"p","resourceVersion":"103"}}`
-
 // says answers 200 with a line.
 func says(line string) http.HandlerFunc {
 	return func(rw http.ResponseWriter, _ *http.Request) {
@@ -169,9 +166,6 @@ func cut(rw http.ResponseWriter, _ *http.Request) {
 	fmt.Fprint(rw, `{"type":"ADDED","object":{"kind":"Foo","apiVers`)
 	panic(http.ErrAbortHandler)
 }
-
-// hang never answers.
-func hang(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() }
 
 // onlyLists refuses a stream, and answers a list so.
 func onlyLists(answer http.HandlerFunc) http.HandlerFunc {

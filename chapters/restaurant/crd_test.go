@@ -26,14 +26,8 @@ func read(t *testing.T, plural string) crd.Definition {
 // The definitions say what is right while no program converts: of a Pizza only the version
 // that is stored is served. A Topping is the same in both.
 func TestDefinitions(t *testing.T) {
-	for plural, kind := range map[string]string{"pizzas": "Pizza", "toppings": "Topping"} {
+	for _, plural := range []string{"pizzas", "toppings"} {
 		d := read(t, plural)
-		if diff := cmp.Diff(
-			[]string{plural + "." + v1alpha1.GroupName, v1alpha1.GroupName, kind, kind + "List", plural},
-			[]string{d.Metadata.Name, d.Spec.Group, d.Spec.Names.Kind, d.Spec.Names.ListKind, d.Spec.Names.Plural},
-		); diff != "" {
-			t.Errorf("names (-Go +definition):\n%s", diff)
-		}
 		if d.Spec.Conversion != nil {
 			t.Errorf("%s: kubectl apply would fight with the program about spec.conversion", plural)
 		}

@@ -1,29 +1,25 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
-	"reflect"
 	"slices"
 	"strings"
 	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/wait"
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/util/retry"
 
-	"example.com/byhand/chapters/internal/webhook"
 	"example.com/byhand/chapters/restaurant/v1alpha1"
 )
 
 const (
 	definitionPath = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions/pizzas." + v1alpha1.GroupName
-	definitionKind = "CustomResourceDefinition"
 	// period is how often to ask whether the API server has seen a change.
 	period = 50 * time.Millisecond
 	// patience is for how long. It watches the definitions and needs some milliseconds.
@@ -34,8 +30,6 @@ const (
 type definition struct {
 	Metadata struct {
 		ResourceVersion string `json:"resourceVersion"`
-		// Generation counts the changes of the spec.
-		Generation int64 `json:"generation"`
 	} `json:"metadata"`
 	Spec struct {
 		Conversion conversionSpec `json:"conversion"`
@@ -86,73 +80,32 @@ func (d definition) names(url string) bool {
 }
 
 // api sends the requests of this program.
-type api struct {
-	rest rest.Interface
-	// drain is how long a migration waits for the writes of others that began before it.
-	drain time.Duration
-}
-
-// send sends a request and reads its answer. In JSON another kind would be an empty one of this kind.
-func send(ctx context.Context, request *rest.Request, kind string, answer any) error {
-	result := request.Do(ctx)
-	// It has what the API server says, and that of Raw has not.
-	if err := result.Error(); err != nil {
-		return err
-	}
-	body, err := result.Raw()
-	is := metav1.TypeMeta{}
-	err = errors.Join(err, json.Unmarshal(body, &is), json.Unmarshal(body, answer))
-	if err == nil && is.Kind != kind {
-		err = fmt.Errorf("the answer is a %q, want a %s", is.Kind, kind)
-	}
-	return err
-}
-
-// edit sends a JSON Patch of the definition, or of a subresource of it.
-func (a *api) edit(ctx context.Context, subresource string, operations []operation, changed *definition) error {
-	body, err := json.Marshal(operations)
-	if err != nil {
-		return err
-	}
-	return send(ctx, a.rest.Patch(types.JSONPatchType).AbsPath(definitionPath, subresource).Body(body), definitionKind, changed)
-}
+type api struct{ rest rest.Interface }
 
 // definition reads the definition.
 func (a *api) definition(ctx context.Context) (d definition, err error) {
-	err = send(ctx, a.rest.Get().AbsPath(definitionPath), definitionKind, &d)
-	if err == nil && !slices.ContainsFunc(d.Spec.Versions, version.stored) {
-		err = errors.New("the answer is a definition without a storage version")
+	answer := a.rest.Get().AbsPath(definitionPath).Do(ctx)
+	if apierrors.IsNotFound(answer.Error()) {
+		return d, fmt.Errorf("%w: install it with `kubectl apply -f chapters/versions/config/crd`, then start again", answer.Error())
 	}
-	if apierrors.IsNotFound(err) {
-		err = fmt.Errorf("%w: install it with `kubectl apply -f chapters/versions/config/crd`, then start again", err)
+	body, err := answer.Raw()
+	if err = cmp.Or(answer.Error(), err); err == nil {
+		err = json.Unmarshal(body, &d)
 	}
 	return d, err
 }
 
-// install makes url the webhook that converts, and serves every version. Without first it is for
-// webhook.Keep: it writes only what is not so, and leaves another webhook alone.
-func (a *api) install(ctx context.Context, url string, bundle []byte, first bool) error {
-	taken := false
-	err := a.change(ctx, func(now definition) (served []string, converts *conversionSpec) {
-		want := conversionSpec{Strategy: "Webhook", Webhook: &conversionWebhook{
+// install makes url the webhook that converts, and serves every version.
+func (a *api) install(ctx context.Context, url string, bundle []byte) error {
+	return a.change(ctx, func(now definition) (served []string, converts *conversionSpec) {
+		for _, version := range now.Spec.Versions {
+			served = append(served, version.Name)
+		}
+		return served, &conversionSpec{Strategy: "Webhook", Webhook: &conversionWebhook{
 			ClientConfig:             clientConfig{URL: url, CABundle: bundle},
 			ConversionReviewVersions: []string{"v1"},
 		}}
-		right := reflect.DeepEqual(now.Spec.Conversion, want)
-		for _, version := range now.Spec.Versions {
-			served = append(served, version.Name)
-			right = right && version.Served
-		}
-		taken = !first && now.Spec.Conversion.Webhook != nil && !now.names(url)
-		if taken || right && !first {
-			return nil, nil
-		}
-		return served, &want
 	})
-	if err == nil && taken {
-		return webhook.ErrTaken
-	}
-	return err
 }
 
 // leave makes the definition right for the time after this process, if there still is one,
@@ -194,7 +147,11 @@ func (a *api) change(ctx context.Context, decide func(now definition) (served []
 		if served, converts = decide(now); served == nil {
 			return nil
 		}
-		return a.edit(ctx, "", now.patch(served, converts), &definition{})
+		body, err := json.Marshal(now.patch(served, converts))
+		if err != nil {
+			return err
+		}
+		return a.rest.Patch(types.JSONPatchType).AbsPath(definitionPath).Body(body).Do(ctx).Error()
 	})
 	if err != nil {
 		return fmt.Errorf("change the CustomResourceDefinition: %w", err)

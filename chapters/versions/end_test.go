@@ -8,30 +8,6 @@ import (
 	"testing"
 )
 
-// make chapter-down takes the webhook away from a program that was killed, after a change
-// of the storage version: the worst case, because the deletion of the CRD converts.
-func TestChapterDown(t *testing.T) {
-	c := newCluster(t)
-	p := c.start()
-	c.Kubectl("apply", "-f", "config/pizzas")
-	c.storeBeta()
-	p.Kill()
-	c.Kubectl("delete", "crd", definitionName, "--wait=false")
-	c.Eventually("without it the definition stays", func() error {
-		reason := c.Kubectl("get", "crd", definitionName, "-o", `jsonpath={.status.conditions[?(@.type=="Terminating")].reason}`)
-		if reason != "InstanceDeletionFailed" {
-			return fmt.Errorf("Terminating because %s", reason)
-		}
-		return nil
-	})
-	for _, command := range []string{"sh down.sh", "kubectl delete --ignore-not-found --timeout=60s -f config/crd", "sh down.sh"} {
-		c.Shell(command)
-	}
-	if pizza, err := stored(t.Context(), c.etcd, c.Namespace+"/layered"); err == nil || !strings.Contains(err.Error(), "nothing is stored") {
-		t.Errorf("etcd after chapter-down: %v, %v", pizza, err)
-	}
-}
-
 // Ended while Pizzas are stored as v1beta1, the program leaves a definition that works for
 // v1beta1 without it, and hands out nothing wrong. Started again it converts them all.
 func TestEndAfterMigration(t *testing.T) {
@@ -39,7 +15,7 @@ func TestEndAfterMigration(t *testing.T) {
 	p := c.start()
 	c.Kubectl("apply", "-f", "config/pizzas")
 	c.storeBeta()
-	c.migrate()
+	c.migrate("v1beta1")
 	p.Stop()
 	p.Prints(1, "kept: ")
 	if output := c.Kubectl("get", betaPizzas, "layered", "-o", "jsonpath={.spec.toppings}"); !strings.Contains(output, `"quantity":2`) {
@@ -60,7 +36,7 @@ func TestEndAfterMigration(t *testing.T) {
 	if output := c.Kubectl("get", alphaPizzas, "layered", "-o", "jsonpath={.spec.toppings}"); output != `["salami","tomato","salami"]` {
 		t.Errorf("v1alpha1 with the program: %s", output)
 	}
-	c.migrate()
+	c.migrate("v1alpha1")
 	p.Stop()
 	p.Prints(1, "taken away: ")
 }

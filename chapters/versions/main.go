@@ -1,7 +1,6 @@
 package main
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"flag"
@@ -25,36 +24,23 @@ import (
 // has seen that.
 const farewell = 20 * time.Second
 
-// drain is what the API server gives a write, 34 seconds (requestTimeoutUpperBound in
-// k8s.io/apiserver), and three for the switch, of which the API servers hear within milliseconds.
-const drain = 37 * time.Second
-
 func main() {
 	kubeconfig := flag.String("kubeconfig", "", "kubeconfig `file` (default: $KUBECONFIG, then ~/.kube/config, then the Pod's own account)")
-	flag.Usage = func() {
-		fmt.Fprintln(os.Stderr, usage)
-		flag.PrintDefaults()
-	}
 	flag.Parse()
+	if flag.NArg() > 0 {
+		fmt.Fprintln(os.Stderr, "versions: usage: no arguments (see --help)")
+		os.Exit(2)
+	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	// After the first signal a second one ends the process at once.
 	context.AfterFunc(ctx, stop)
-	if err := run(ctx, *kubeconfig, flag.Args(), os.Stdout); err != nil && !errors.Is(err, context.Canceled) {
+	if err := run(ctx, *kubeconfig, os.Stdout); err != nil && !errors.Is(err, context.Canceled) {
 		fmt.Fprintln(os.Stderr, "versions:", strings.ReplaceAll(err.Error(), "\n", "; "))
 		os.Exit(1)
 	}
 }
 
-const usage = "usage: versions [FLAGS] [migrate | stored NAMESPACE/NAME]"
-
-func run(ctx context.Context, kubeconfig string, args []string, stdout io.Writer) error {
-	command := strings.Join(args, " ")
-	switch {
-	case len(args) == 2 && args[0] == "stored":
-		return printStored(ctx, kubeconfig, args[1], stdout)
-	case command != "" && command != "migrate":
-		return errors.New(usage + " (see --help)")
-	}
+func run(ctx context.Context, kubeconfig string, stdout io.Writer) error {
 	config, _, err := connect.Config(connect.Options{Kubeconfig: kubeconfig, QPS: -1}) // no limit but the server's own
 	if err != nil {
 		return err
@@ -67,14 +53,7 @@ func run(ctx context.Context, kubeconfig string, args []string, stdout io.Writer
 	if _, err := connect.Check(ctx, client, config.Host); err != nil {
 		return err
 	}
-	story, requests := log.New(stdout, "", log.Ltime|log.Lmicroseconds), &api{client.RESTClient(), drain}
-	if command == "migrate" {
-		return requests.migrate(ctx, story)
-	}
-	if lacks := requests.lacks(ctx); lacks != "" {
-		story.Print(lacks)
-	}
-	return converts(ctx, requests, story)
+	return converts(ctx, &api{client.RESTClient()}, log.New(stdout, "", log.Ltime|log.Lmicroseconds))
 }
 
 // converts answers reviews until ctx is done. What it installs in the cluster it takes away.
@@ -101,18 +80,16 @@ func converts(ctx context.Context, requests *api, story *log.Logger) error {
 	}()
 
 	url := server.URL + "/convert"
-	err = webhook.Keep(ctx, func(ctx context.Context, first bool) error {
-		err := requests.install(ctx, url, certificate.Bundle(), first)
-		for _, version := range []string{"v1alpha1", "v1beta1"} {
-			if first && err == nil {
-				err = webhook.Reached(ctx, requests.order(version))
-			}
+	err = requests.install(ctx, url, certificate.Bundle())
+	for _, version := range []string{"v1alpha1", "v1beta1"} {
+		if err == nil {
+			err = webhook.Reached(ctx, requests.order(version))
 		}
-		if first && err == nil {
-			story.Printf("ready: process %d converts at %s, v1alpha1 and v1beta1 are served (Ctrl-C stops)", os.Getpid(), url)
-		}
-		return err
-	})
+	}
+	if err == nil {
+		story.Printf("ready: process %d converts at %s, v1alpha1 and v1beta1 are served (Ctrl-C stops)", os.Getpid(), url)
+		<-ctx.Done()
+	}
 	if ctx.Err() != nil {
 		err = nil // The end was asked for, or the server says why.
 	}
@@ -134,18 +111,4 @@ func takeAway(ctx context.Context, url string, requests *api, story *log.Logger)
 		story.Print(did)
 	}
 	return nil
-}
-
-// printStored prints what etcd has.
-func printStored(ctx context.Context, kubeconfig, key string, stdout io.Writer) error {
-	etcd, err := etcdOf(cmp.Or(kubeconfig, os.Getenv("KUBECONFIG")))
-	if err != nil {
-		return err
-	}
-	pizza, err := stored(ctx, etcd, key)
-	if err != nil {
-		return err
-	}
-	_, err = fmt.Fprintf(stdout, "%s %s\n", pizza.APIVersion, pizza.Spec)
-	return err
 }

@@ -42,8 +42,6 @@ func TestReview(t *testing.T) {
 		case "slow":
 			<-ctx.Done()
 			return nil, ctx.Err()
-		case "unspeakable":
-			return func() {}, nil // cannot be written as JSON
 		}
 		return echo(ctx, body)
 	}
@@ -55,17 +53,12 @@ func TestReview(t *testing.T) {
 		answer                    string
 	}{
 		{"POST", json, "review", 200, `"review"`},
-		{"POST", json + "; charset=utf-8", "review", 200, `"review"`},
-		{"POST", json, strings.Repeat("a", 100), 200, strings.Repeat("a", 100)},
 		{"POST", json, strings.Repeat("a", 101), 413, "too large"},
 		{"GET", json, "", 405, "want POST"},
-		{"POST", "", "review", 415, "want application/json"},
 		{"POST", "text/plain", "review", 415, "text/plain"},
-		{"POST", "application/vnd.kubernetes.protobuf", "review", 415, "protobuf"},
 		{"POST", json, "invalid", 400, "no review"},
 		{"POST", json, "error", 500, "no API server"},
 		{"POST", json, "panic", 500, "panic: no such luck"},
-		{"POST", json, "unspeakable", 500, "unsupported type"},
 		{"POST", json, "slow", 504, "deadline exceeded"},
 	} {
 		code, answer := ask(handler, test.method, test.contentType, strings.NewReader(test.body))
@@ -81,15 +74,6 @@ type endless struct{ read int }
 func (e *endless) Read(b []byte) (int, error) {
 	e.read += len(b)
 	return len(b), nil
-}
-
-// Of a body that is too large no more is read than the limit, and a little.
-func TestReviewIsBounded(t *testing.T) {
-	body := &endless{}
-	code, _ := ask(webhook.Review(webhook.DefaultLimits, echo), "POST", "application/json", body)
-	if most := int(webhook.DefaultLimits.Bytes) + 1<<20; code != http.StatusRequestEntityTooLarge || body.read > most {
-		t.Errorf("code %d, %d bytes were read, want 413 and at most %d", code, body.read, most)
-	}
 }
 
 // No more than AtOnce are decided at the same time, and no more read than their first 64 KiB.
@@ -117,56 +101,6 @@ func TestReviewsAtOnce(t *testing.T) {
 	close(end)
 	if answer := <-first; answer != "100000" {
 		t.Errorf("the first: %q", answer)
-	}
-}
-
-// A client that sends slowly, a small review or a large one, does not hold up another one.
-func TestSlowClient(t *testing.T) {
-	handler := webhook.Review(webhook.Limits{Bytes: 1 << 20, Time: 5 * time.Second, AtOnce: 1}, echo)
-	for _, sent := range []int{1, 100_000} {
-		slow, client := io.Pipe()
-		ended := make(chan struct{})
-		go func() {
-			defer close(ended)
-			ask(handler, "POST", "application/json", slow)
-		}()
-		if _, err := client.Write(make([]byte, sent)); err != nil {
-			t.Fatal(err)
-		}
-		if code, answer := ask(handler, "POST", "application/json", strings.NewReader("review")); code != http.StatusOK {
-			t.Errorf("beside a client that has sent %d bytes: %d %s", sent, code, answer)
-		}
-		_ = client.Close()
-		<-ended
-	}
-}
-
-// stuck is a client that does not read its answer.
-type stuck struct {
-	*httptest.ResponseRecorder
-	begun, end chan struct{}
-}
-
-func (s *stuck) Write([]byte) (int, error) {
-	close(s.begun)
-	<-s.end
-	return 0, io.ErrClosedPipe
-}
-
-// The answers to large reviews that no client reads are AtOnce at most. Small ones go on.
-func TestStuckClient(t *testing.T) {
-	handler := webhook.Review(webhook.Limits{Bytes: 1 << 20, Time: 200 * time.Millisecond, AtOnce: 1}, echo)
-	client := &stuck{httptest.NewRecorder(), make(chan struct{}), make(chan struct{})}
-	large := strings.Repeat("a", 100_000)
-	request := httptest.NewRequest("POST", "/", strings.NewReader(large))
-	request.Header.Set("Content-Type", "application/json")
-	go handler.ServeHTTP(client, request)
-	<-client.begun
-	defer close(client.end)
-	for body, want := range map[string]int{"small": http.StatusOK, large: http.StatusGatewayTimeout} {
-		if code, answer := ask(handler, "POST", "application/json", strings.NewReader(body)); code != want {
-			t.Errorf("%d bytes: %d %.100s, want %d", len(body), code, answer, want)
-		}
 	}
 }
 

@@ -4,11 +4,9 @@ import (
 	"encoding/json"
 	"flag"
 	"math/rand/v2"
-	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
-	"k8s.io/apimachinery/pkg/api/validation"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"example.com/byhand/chapters/restaurant/conversion"
@@ -67,18 +65,14 @@ func TestSpecBeatsAnnotation(t *testing.T) {
 
 // What no schema admits takes no more memory than it has.
 func TestInvalid(t *testing.T) {
-	long := strings.Repeat("a", 10_000)
 	for _, test := range []struct {
 		reason   string
 		toppings toppings
 		want     []string
 	}{
 		{"an enormous quantity", toppings{of("salami", 1_000_000_000), of("tomato", 2)}, []string{"salami", "tomato"}},
-		{"more portions than a pizza may have, together", toppings{of("salami", 11), of("tomato", 10)}, []string{"salami", "tomato"}},
-		{"no portion", toppings{of("salami", 2), of("tomato", 0)}, []string{"salami", "tomato"}},
 		{"less than none", toppings{of("salami", -1)}, []string{"salami"}},
 		{"a name twice", toppings{of("salami", 1), of("tomato", 1), of("salami", 1)}, []string{"salami", "tomato", "salami"}},
-		{"a name that is too long", toppings{of(long, 2)}, []string{long}},
 	} {
 		before := &v1beta1.Pizza{Spec: v1beta1.PizzaSpec{Toppings: test.toppings}}
 		converted := conversion.PizzaToV1alpha1(before)
@@ -156,29 +150,11 @@ func overTheWire[T any](t *testing.T, object *T) *T {
 	return received
 }
 
-// An object whose annotations are full is converted nevertheless. The API server would
-// refuse one byte more, and so each list that has this object.
-func TestFullAnnotations(t *testing.T) {
-	meta := metav1.ObjectMeta{Annotations: map[string]string{"a": strings.Repeat("x", validation.TotalAnnotationSizeLimitB-10)}}
-	names := []string{"salami", "tomato", "salami"}
-	converted := conversion.PizzaToV1beta1(&v1alpha1.Pizza{ObjectMeta: meta, Spec: v1alpha1.PizzaSpec{Toppings: names}})
-	if err := validation.ValidateAnnotationsSize(converted.Annotations); err != nil {
-		t.Error(err)
-	}
-	if diff := cmp.Diff(toppings{of("salami", 2), of("tomato", 1)}, converted.Spec.Toppings); diff != "" {
-		t.Errorf("in v1beta1 (-want +got):\n%s", diff)
-	}
-	if _, kept := converted.Annotations["a"]; !kept {
-		t.Error("an annotation of another client is gone")
-	}
-}
-
 // A client may write any annotation into its Pizza. It counts only if it says the same as the
 // spec, which the schema has admitted: an annotation is behind no schema.
 func TestForgedAnnotations(t *testing.T) {
 	const annotation = "v1alpha1.restaurant.programming-kubernetes.info/toppings"
-	for _, forged := range []string{"", "{", `"salami"`, "null", `["tomato"]`, `["salami","tomato"]`,
-		`[{"name":"salami","quantity":0}]`, `[{"name":"salami","quantity":1000000000}]`} {
+	for _, forged := range []string{"{", `["salami","tomato"]`, `[{"name":"salami","quantity":1000000000}]`} {
 		meta := metav1.ObjectMeta{Annotations: map[string]string{annotation: forged}}
 		names, want := []string{"salami"}, toppings{of("salami", 1)}
 		converted := conversion.PizzaToV1beta1(&v1alpha1.Pizza{ObjectMeta: meta, Spec: v1alpha1.PizzaSpec{Toppings: names}})
