@@ -1,15 +1,11 @@
-// Package compare holds the hand-written code against what others make of the
-// same types: the official sample-controller and its generated client, deepcopy-gen,
-// and a controller on controller-runtime. It is a module of its own, so that none of
-// this is needed to build the rest.
+// Package compare compares the hand-written code with generated code and with a framework: the
+// official sample-controller and its generated client, deepcopy-gen, and a controller on
+// controller-runtime. It is a separate module, so that the other modules need none of them.
 //
 // README.md walks through the three forms of the controller. The tests here prove
-// that they do the same; results/ shows what they cost.
+// that they do the same.
 //
 //   - framework/: the controller as a user of kubebuilder writes it.
-//   - webhook/: the webhook of chapters/admission, likewise, beside that one.
-//   - floor/: the same writes without a controller.
-//   - peers/: how each of them is built and started.
-//   - harness/: what they are put through, and how it is measured.
-//   - judged/: puts them through the judge, which is in the folder judge of the root.
+//   - harness/: measures a cold start of the three forms.
+//   - results/: one measurement, and the judge's verdicts.
 package compare

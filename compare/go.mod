@@ -3,17 +3,11 @@ module example.com/byhand/compare
 
 go 1.26.0
 
-replace (
-	example.com/byhand => ..
-	example.com/byhand/chapters => ../chapters
-)
+replace example.com/byhand => ..
 
 require (
 	example.com/byhand v0.0.0-00010101000000-000000000000
-	example.com/byhand/chapters v0.0.0-00010101000000-000000000000
-	github.com/aclements/go-moremath v0.0.0-20210112150236-f10218a38794
 	github.com/google/go-cmp v0.7.0
-	golang.org/x/perf v0.0.0-20260908200009-22c9c6c9d4da
 	golang.org/x/sync v0.23.0
 	k8s.io/api v0.37.1
 	k8s.io/apimachinery v0.37.1

@@ -8,8 +8,6 @@
 //	make judge QUICK=1 DIR=../mine                                  # seconds, a Go program, no Kubernetes
 //	make judge STORY=judge.yaml                                     # a program about any kind
 //
-// compare/judged makes what compare/results publishes.
-//
 // # How to read it
 //
 // Each row is a scenario, printed when it ends; each column a property: ✓ it holds, ✗ it is violated, – it is not
@@ -51,7 +49,7 @@
 //     how it ends its stage.
 //   - history.go watches past the proxy. now.go says what is wrong at this moment, with
 //     the oracle of this repository's own tests, overtime.go what was wrong at any revision.
-//   - report.go puts it into words, lessons.go knows why, results.go makes the published page.
+//   - report.go puts it into words, lessons.go knows why.
 //
 // Situations run on a whole control plane. Faults run on an API server alone, where the judge
 // plays the controller of Deployments (play.go) and that of quotas: nothing but the program has to be waited for.

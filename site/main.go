@@ -1,6 +1,6 @@
 // Command site writes the project's site: the controller in a browser tab, the sources
-// in the order of the README's reading path, comment beside code, and what the README
-// and the results say. See make site.
+// in the order of the README's reading path, comment beside code, and the documents.
+// See make site.
 //
 // What it writes are static files with relative links. They open from disk, and from
 // any web space, in a folder of it as well, and ask no other host for anything.

@@ -31,7 +31,6 @@ var menu = []struct{ Title, Page, Lang string }{
 	{"Try it", home, "en"},
 	{"Read and run it", pageOf(readme), "en"},
 	{"Questions", pageOf(questions + ".md"), "en"},
-	{"Results", pageOf("compare/results/README.md"), "en"},
 	{"中文", pageOf("README.zh-CN.md"), "zh-CN"},
 }
 

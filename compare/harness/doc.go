@@ -1,28 +1,20 @@
-// Command harness runs the peers of ../peers through the same scenarios, counts and
-// times what they do, and writes the page of results.
+// Command harness measures a cold start of the three forms of the Foo controller, and prints one
+// table of ratios: byhand, sample-controller, and the program in ../framework.
 //
-//	make compare          # everything; about 50 minutes on 2 quiet cores
-//	make compare-quick    # every peer, small; about 3 minutes
-//	go run ./harness -scenarios 'Backlog|CacheSync: 10000 '
-//	go run ./harness -report      # the page anew, from raw.txt
+//	go run ./harness -foos 1000 -rounds 5
 //
-// It is run in the folder compare. It exits 1 if a peer does not do its work; never because
-// of a time or a number. Whether the work is right, ../../judge says.
+// Each round starts each form once. Every run has a new control plane, etcd and kube-apiserver, on
+// which all Foos exist and nothing else does. The forms alternate, and each ratio divides two runs
+// of one round, because a shared machine is fast in one minute and slow in the next.
 //
-// # How it works
+// The work is equal as far as it can be: 16 workers, no client-side limit of requests, no Events.
+// forms.go lists the changes in each program. After each run of the framework the harness compares
+// its Deployment and its status with byhand's.
 //
-// plan.go says what runs: scenarios, peers, sizes, rounds. Each run of a peer gets a
-// control plane of its own (../plane, server.go, etcd.go, create.go), is started as a process
-// (process.go), and is followed from outside, through the API server (progress.go).
-// What it sent, the API server has counted (counts.go). One file a scenario: coldstart.go,
-// backlog.go, cachesync.go, apiserver.go. What varies with the speed of the machine is compared
-// with a base that runs before and after (pairs.go).
+// Limitations:
 //
-// All measurements go to raw.txt in the Go benchmark format (raw.go), and from there,
-// and only from there, to the page (report.go, goals.go, picture.go). What stands on it in words
-// is in prose.go. Its statistics are those of benchstat (statistics.go), by the same library.
-//
-// # Caveats
-//
-// Linux only: CPU time and memory are read from /proc.
+//   - sample-controller writes a smaller status, and writes it twice.
+//   - With so many Foos that a run takes 30 s, sample-controller's resync adds writes.
+//   - The controller, the API server, etcd and the harness share the CPUs.
+//   - It needs Linux: it reads CPU time and peak memory from /proc.
 package main

@@ -1,98 +1,87 @@
 package main
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"flag"
 	"fmt"
 	"os"
+	"os/exec"
 	"os/signal"
-	"path/filepath"
 	"regexp"
+	"runtime"
 	"strings"
 	"syscall"
 	"time"
 
-	"golang.org/x/perf/benchfmt"
-
-	"example.com/byhand/compare/peers"
 	"example.com/byhand/internal/testkit/plane"
 )
 
-// results is the folder of the page that is kept.
-const results = "results"
-
 func main() {
-	var o options
-	flag.BoolVar(&o.quick, "quick", false, "small numbers, to see that everything works; no page is worth making of them")
-	flag.BoolVar(&o.report, "report", false, "measure nothing, make the page anew from raw.txt")
-	flag.StringVar(&o.scenarios, "scenarios", "", "`regexp`: only steps whose line matches, as in Backlog or 'CacheSync: 10000 '")
-	flag.StringVar(&o.out, "out", "", "`folder` of raw.txt and the page (default: results if all is measured, else a new one)")
+	foos := flag.Int("foos", 1000, "how many Foos each cold start has")
+	rounds := flag.Int("rounds", 5, "how often each form is measured")
 	flag.Parse()
-
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
 	defer stop()
-	if err := execute(ctx, o); err != nil {
+	if err := measure(ctx, *foos, *rounds); err != nil {
 		fmt.Fprintln(os.Stderr, "harness:", err)
 		os.Exit(1)
 	}
 }
 
-type options struct {
-	quick, report  bool
-	scenarios, out string
+// measure measures each form in each round, and prints the table.
+func measure(ctx context.Context, foos, rounds int) (err error) {
+	if flag.NArg() > 0 || foos < 1 || rounds < 1 {
+		return errors.New("no arguments; -foos and -rounds are at least 1")
+	}
+	dir, err := os.MkdirTemp("", "byhand-compare-")
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
+	cluster, err := plane.Build(ctx, dir)
+	if err != nil {
+		return err
+	}
+	names := make([]string, len(forms))
+	for i, f := range forms {
+		names[i] = f.name
+		if err := f.build(ctx, dir); err != nil {
+			return fmt.Errorf("build %s: %w", f.name, err)
+		}
+	}
+	runs := make([][]run, len(forms))
+	for round := range rounds {
+		for i := range forms {
+			at := (i + round) % len(forms) // Each form is sometimes first.
+			r, err := forms[at].coldStart(ctx, cluster, dir, foos)
+			if err != nil {
+				return fmt.Errorf("%s, round %d: %w", forms[at].name, round+1, err)
+			}
+			fmt.Fprintf(os.Stderr, "round %d of %d, %s: %.4g\n", round+1, rounds, forms[at].name, r.figures)
+			runs[at] = append(runs[at], r)
+		}
+	}
+	for i := range runs[0] {
+		// The last form; sample-controller writes another status.
+		if own, other := runs[0][i].outcome, runs[len(forms)-1][i].outcome; own != other {
+			return fmt.Errorf("the work is not equal: byhand left\n%s\nand controller-runtime\n%s", own, other)
+		}
+	}
+	fmt.Printf("%s, %d Foos, %d rounds\n\n%s", machine(), foos, rounds, table(names, runs))
+	return nil
 }
 
-// execute measures what the flags ask for and makes the page of it.
-func execute(ctx context.Context, o options) (err error) {
-	if o.report {
-		return writePage(cmp.Or(o.out, results))
-	}
-	wanted, err := regexp.Compile(o.scenarios)
+// machine says when and where it is measured.
+func machine() string {
+	commit, err := exec.Command("git", "describe", "--always", "--dirty").Output()
 	if err != nil {
-		return fmt.Errorf("-scenarios: %w", err)
+		commit = []byte("unknown")
 	}
-	b := &bench{plan: full(), began: time.Now(), about: aboutMachine(strings.Join(append([]string{"go run ./harness"}, os.Args[1:]...), " "))}
-	if o.quick {
-		b.plan = quick()
+	info, _ := os.ReadFile("/proc/cpuinfo")
+	cpu := runtime.GOARCH
+	if match := regexp.MustCompile(`model name\s*: (.*)`).FindSubmatch(info); match != nil {
+		cpu = string(match[1])
 	}
-	steps := b.steps(wanted)
-	if len(steps) == 0 {
-		return errors.New("nothing to do: no step matches -scenarios")
-	}
-	// What shows only a part does not replace what shows all.
-	switch {
-	case o.out != "":
-		err = os.MkdirAll(o.out, 0o755)
-	case o.quick || o.scenarios != "":
-		o.out, err = os.MkdirTemp("", "byhand-results-")
-	default:
-		o.out = results
-	}
-	if err != nil {
-		return err
-	}
-	if b.dir, err = os.MkdirTemp("", "byhand-compare-"); err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, os.RemoveAll(b.dir)) }()
-	b.say("building the programs")
-	if err := peers.Build(ctx, b.dir, peers.All()...); err != nil {
-		return err
-	}
-	if b.cluster, err = plane.Build(ctx, b.dir); err != nil {
-		return err
-	}
-	// Sessions are pooled: each adds its lines.
-	file, err := os.OpenFile(filepath.Join(o.out, rawFile), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o644)
-	if err != nil {
-		return err
-	}
-	b.raw = benchfmt.NewWriter(file)
-	if err := errors.Join(b.run(ctx, steps), file.Close()); err != nil {
-		return err
-	}
-	b.say("the page: %s", filepath.Join(o.out, pageFile))
-	return errors.Join(append(b.problems, writePage(o.out))...)
+	return fmt.Sprintf("%s, commit %s, %d × %s, %s", time.Now().UTC().Format(time.DateOnly), strings.TrimSpace(string(commit)), runtime.NumCPU(), cpu, runtime.Version())
 }

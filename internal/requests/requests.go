@@ -101,8 +101,3 @@ func (c Counts) Writes() Counts {
 func (c Counts) Conflicts() Counts {
 	return c.Writes().Only(func(r Request) bool { return r.Code == "409" })
 }
-
-// Events returns the writes of Events.
-func (c Counts) Events() Counts {
-	return c.Only(func(r Request) bool { return r.Resource == "events" && !r.Read() })
-}

@@ -143,7 +143,7 @@ func TestSiteKeyboard(t *testing.T) {
 	folder := site(t)
 	b := open(t, "file://"+filepath.Join(folder, "read/controller/queue.go.html"), laptop)
 	got := strings.Join(b.tabs(), " | ")
-	const first, then = "Skip to the content | byhand | Try it | Read and run it | Questions | Results | 中文 | ", "| ← Previous controller/handlers.go | "
+	const first, then = "Skip to the content | byhand | Try it | Read and run it | Questions | 中文 | ", "| ← Previous controller/handlers.go | "
 	if !strings.HasPrefix(got, first) || !strings.Contains(got, then) {
 		t.Errorf("Tab goes to %s\nwant %s … %s …", got, first, then)
 	}

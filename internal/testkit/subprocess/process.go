@@ -174,9 +174,6 @@ func (p *Process) Wait(ctx context.Context) error {
 // Peak is the most memory that a process has held, in bytes: 0 if it has ended. Linux alone says it.
 func Peak(pid int) (bytes uint64) { return memory(pid, "VmHWM") }
 
-// OfFile is how much memory of a process is pages of files, in bytes, such as its program.
-func OfFile(pid int) (bytes uint64) { return memory(pid, "RssFile") }
-
 // memory is a field of proc(5), status, in bytes.
 func memory(pid int, field string) (bytes uint64) {
 	status, _ := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))

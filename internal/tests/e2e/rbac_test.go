@@ -41,16 +41,13 @@ func (s *server) lifeOfAFoo() {
 	s.Helper()
 	s.createFoo("foo", spec("deployment", 1))
 	s.converges("foo", "deployment", 1)
+	s.kubectl("delete", "--namespace", s.namespace, "deployment/deployment")
+	s.converges("foo", "deployment", 1)
+
+	// A new spec: a third write for one spec within a minute would start a back-off.
 	s.changeFoo("foo", `{"spec":{"replicas":3}}`)
 	s.converges("foo", "deployment", 3)
-
-	for range 2 {
-		s.kubectl("scale", "--namespace", s.namespace, "deployment/deployment", "--replicas=5")
-		s.converges("foo", "deployment", 3)
-	}
-
-	// Deleted by a person, then renamed.
-	s.kubectl("delete", "--namespace", s.namespace, "deployment/deployment")
+	s.kubectl("scale", "--namespace", s.namespace, "deployment/deployment", "--replicas=5")
 	s.converges("foo", "deployment", 3)
 	s.changeFoo("foo", `{"spec":{"deploymentName":"renamed"}}`)
 	s.converges("foo", "renamed", 3)

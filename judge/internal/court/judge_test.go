@@ -3,13 +3,11 @@ package court
 import (
 	"errors"
 	"os"
+	"regexp"
 	"runtime/debug"
 	"slices"
-	"strings"
 	"testing"
 	"time"
-
-	"github.com/google/go-cmp/cmp"
 
 	"example.com/byhand/kit/testkit"
 )
@@ -38,6 +36,20 @@ func TestChoose(t *testing.T) {
 	}
 }
 
+// The files that the lessons name exist.
+func TestLessonFiles(t *testing.T) {
+	text, err := os.ReadFile("lessons.go")
+	files := regexp.MustCompile(`(controller|informer)/[\w/]+\.go`).FindAllString(string(text), -1)
+	if err != nil || len(files) < 20 {
+		t.Fatalf("the lessons name %d files (%v)", len(files), err)
+	}
+	for _, file := range files {
+		if _, err := os.Stat("../../../" + file); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
 // The caveats of byhand run when they are asked for.
 func TestCaveats(t *testing.T) {
 	isCaveat := func(s scenario) bool { return s.caveat }
@@ -60,50 +72,6 @@ func TestMarks(t *testing.T) {
 	}
 }
 
-// The published page is made of the published verdicts.
-func TestPage(t *testing.T) {
-	want, err := pageOf("../../../compare/results")
-	if err != nil {
-		t.Fatal(err)
-	}
-	got, err := os.ReadFile("../../../compare/results/judge.md")
-	if err != nil {
-		t.Fatal(err)
-	}
-	if diff := cmp.Diff(want, string(got)); diff != "" {
-		t.Errorf("make it again with go run ./judge -page compare/results (-want +got):\n%s", diff)
-	}
-}
-
-// A verdict of a scenario that was another one then does not count.
-func TestOnlyTheScenariosOfToday(t *testing.T) {
-	bad := map[string]string{"P1": "✗"}
-	v := verdict{Results: []result{
-		{Scenario: "create", What: scenarios[position("create")].what, Marks: bad},
-		{Scenario: "rename", What: "A Foo is renamed.", Marks: bad},
-		{Scenario: "a scenario that is no more", What: "Nothing.", Marks: bad},
-	}}
-	var page strings.Builder
-	printPage(&page, []string{"mine"}, []verdict{v})
-	for scenario, want := range map[string]string{"create": "| ✗ P1 |", "rename": "| – |"} {
-		if row := rowOf(page.String(), scenario); !strings.HasSuffix(row, want) {
-			t.Errorf("the row of %s is %q, want %q at its end", scenario, row, want)
-		}
-	}
-	if want := "does not count, for the scenario was another one: rename, a scenario that is no more."; !strings.Contains(page.String(), want) {
-		t.Errorf("the page does not say: %s\n%s", want, &page)
-	}
-}
-
-func rowOf(page, scenario string) string {
-	for line := range strings.Lines(page) {
-		if strings.HasPrefix(line, "| **"+scenario+"**") {
-			return strings.TrimSpace(line)
-		}
-	}
-	return ""
-}
-
 // A verdict says which judge it is of.
 func TestWhichJudge(t *testing.T) {
 	setting := func(key, value string) debug.BuildSetting { return debug.BuildSetting{Key: key, Value: value} }
@@ -118,11 +86,6 @@ func TestWhichJudge(t *testing.T) {
 		if got := commitOf(test.settings); got != test.want {
 			t.Errorf("commitOf(%v) = %q, want %q", test.settings, got, test.want)
 		}
-	}
-	var page strings.Builder
-	printPage(&page, []string{"mine"}, []verdict{{Judge: "0123abc", Flags: []string{"-caveats=true"}, Command: []string{"./mine"}}})
-	if want := "by the judge of commit 0123abc with `-caveats=true`: `./mine`"; !strings.Contains(page.String(), want) {
-		t.Errorf("the page does not say %q", want)
 	}
 }
 

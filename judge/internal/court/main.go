@@ -26,7 +26,7 @@ const failed = 101
 type options struct {
 	quick, list, caveats bool
 	beside               int
-	scenario, json, page string
+	scenario, json       string
 	story                string
 	args, flags          []string
 }
@@ -35,17 +35,16 @@ type options struct {
 func Main() {
 	var o options
 	flag.Usage = func() {
-		fmt.Fprintln(flag.CommandLine.Output(), "go run ./judge [flags] -- COMMAND…        {kubeconfig} in COMMAND becomes the path of the file\ngo run ./judge -page FOLDER")
+		fmt.Fprintln(flag.CommandLine.Output(), "go run ./judge [flags] -- COMMAND…        {kubeconfig} in COMMAND becomes the path of the file")
 		flag.PrintDefaults()
 	}
 	flag.BoolVar(&o.quick, "quick", false, "the shorter half of the scenarios: a minute in place of 4 to 15")
 	flag.IntVar(&o.beside, "beside", 8, "how many scenarios run at the same time, where they do not disturb each other")
 	flag.BoolVar(&o.list, "list", false, "print the scenarios and the properties that each judges")
 	flag.StringVar(&o.scenario, "scenario", "", "`regexp`: only scenarios whose whole name matches, as in 'rename|killed-.*'")
-	flag.BoolVar(&o.caveats, "caveats", false, "also the scenarios that play the caveats of controller/foo/doc.go")
+	flag.BoolVar(&o.caveats, "caveats", false, "also the scenarios that play the limitations in controller/foo/doc.go")
 	flag.StringVar(&o.json, "json", "", "write the verdict to this `file` as JSON")
 	flag.StringVar(&o.story, "story", "", "judge a program about any kind, by the story in this `file`; its command may stand there")
-	flag.StringVar(&o.page, "page", "", "judge nothing, make judge.md in this `folder` from the verdicts of the programs that are compared, in its folder judge")
 	flag.Parse()
 	o.args = flag.Args()
 	flag.Visit(func(f *flag.Flag) {
@@ -100,8 +99,6 @@ func do(ctx context.Context, o options) (short int, err error) {
 			fmt.Printf("%-22s %-24s %s\n", s.name, s.judged, s.what)
 		}
 		return 0, nil
-	case o.page != "":
-		return 0, writePage(o.page)
 	}
 	if t != nil { // All others are compared with it.
 		chosen = append(scenarios[:1:1], slices.DeleteFunc(chosen, func(s scenario) bool { return s.name == faultFree })...)

@@ -51,6 +51,16 @@ type verdict struct {
 	Remarks []string  `json:"remarks,omitempty"`
 }
 
+// result returns the result of a scenario, nil if it has none yet.
+func (v *verdict) result(scenario string) *result {
+	for i := range v.Results {
+		if v.Results[i].Scenario == scenario {
+			return &v.Results[i]
+		}
+	}
+	return nil
+}
+
 func newResult(sc *scenario, s *stage, notJudged string, took time.Duration) result {
 	r := result{Scenario: sc.name, What: sc.what, Marks: map[string]string{}, NotJudged: notJudged, Seconds: took.Round(100 * time.Millisecond).Seconds()}
 	bad := properties(0)
