@@ -40,8 +40,8 @@ func New(queue Queue, reconcile Reconcile) *Controller {
 // are still waiting are lost; the next process lists them again. Call Run once, after the stores have
 // synced: to an empty store, every Deployment is missing.
 func (c *Controller) Run(ctx context.Context, workers int) {
-	// Keys that hang use at most half of the workers (retries.go).
-	c.reconcile = limitSlow(max(1, workers/2), c.reconcile)
+	// A failing key may hang: such keys use at most half of the workers (retries.go).
+	c.reconcile = limitFailing(max(1, workers/2), c.reconcile)
 	var running sync.WaitGroup
 	for range workers {
 		running.Go(func() { c.runWorker(ctx) })

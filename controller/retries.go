@@ -8,22 +8,22 @@ import (
 	"k8s.io/client-go/tools/cache"
 )
 
-// Slow retries. Without this file, keys that hang take every worker again and again (TestRetriesLeaveWorkers):
+// Retries. Without this file, keys that hang take every worker again and again (TestRetriesLeaveWorkers):
 //
 //	0 s   In one namespace a webhook does not answer. Each write of its 1,000 Foos fails after 10 s.
 //	10 s  The retries begin. From now on, 16 of these keys occupy the 16 workers.
 //	20 s  A user creates a Foo elsewhere. It waits for minutes.
 //
-// So keys whose last reconcile failed after more than a second use at most half of the workers. The first
+// So keys whose last reconcile failed use at most half of the workers, unless they lost a race. The first
 // reconcile of a key that hangs can use any worker: the controller cannot know in advance that a write will hang.
 
-// limitSlow returns a Reconcile that calls next for at most limit such keys at the same time. Others of them are
-// requeued after a second.
-func limitSlow(limit int, next Reconcile) Reconcile {
-	var slow sync.Map // the keys
+// limitFailing returns a Reconcile that calls next for at most limit failing keys at the same time. Other failing
+// keys are requeued after a second.
+func limitFailing(limit int, next Reconcile) Reconcile {
+	var failing sync.Map // the keys
 	running := make(chan struct{}, limit)
 	return func(ctx context.Context, key cache.ObjectName) (requeueAfter time.Duration, err error) {
-		if _, isSlow := slow.Load(key); isSlow {
+		if _, isFailing := failing.Load(key); isFailing {
 			select {
 			case running <- struct{}{}:
 				defer func() { <-running }()
@@ -31,12 +31,11 @@ func limitSlow(limit int, next Reconcile) Reconcile {
 				return time.Second, nil
 			}
 		}
-		begin := time.Now()
 		requeueAfter, err = next(ctx, key)
-		if err != nil && time.Since(begin) > time.Second {
-			slow.Store(key, nil)
+		if err != nil && !IsRace(err) {
+			failing.Store(key, nil)
 		} else {
-			slow.Delete(key)
+			failing.Delete(key)
 		}
 		return requeueAfter, err
 	}

@@ -77,7 +77,7 @@ var mutants = []struct {
 	{"race: it is never logged as an error", "controller/controller.go", "c.queue.NumRequeues(key) < 10", "true", "./controller", "TestRaceThatLasts"},
 	{"panic: it counts as a success", "controller/controller.go", `fmt.Errorf("panic: %v\n%s", reason, debug.Stack())`, `map[string]error{fmt.Sprint(debug.Stack()): nil}[""]`, "./controller", "TestPanicIsRetried"},
 	{"rejection: a status code alone does not count", "controller/controller.go", "apierrors.IsForbidden(err) ||", `apierrors.ReasonForError(err) == "Forbidden" ||`, "./controller/foo", "TestDeniedByWebhook"},
-	{"retry: a key that lost a race counts as slow", "controller/retries.go", "time.Since(begin) > time.Second", "true", "./controller", "TestRetriesLeaveWorkers"},
+	{"retry: a key that lost a race counts as failing", "controller/retries.go", "!IsRace(err)", "true", "./controller", "TestRetriesLeaveWorkers"},
 	{"retry: a key above the limit is dropped", "controller/retries.go", "return time.Second, nil", "return 0, nil", "./controller", "TestRetriesLeaveWorkers"},
 	{"back-off: it does not grow", "controller/queue.go", "30*time.Second)", "5*time.Millisecond)", "./controller", "TestRetryIsCappedAndPerKey"},
 	{"back-off: an event ends it", "controller/queue.go", "if shutdown ||", "if true || shutdown ||", "./controller", "TestEventDoesNotShortenBackOff"},

@@ -31,12 +31,12 @@ var (
 	wrongSpec = &lesson{
 		"The cluster runs something else than what was asked for.",
 		"sky-uk/cassandra-operator#53: updates that failed are not applied again, and the cluster stays in another state",
-		"controller/foo/deployment.go: differs compares what is with what must be, each time",
+		"controller/foo/deployment.go: each reconcile compares the Deployment with the spec (differences)",
 	}
 	drifted = &lesson{
 		"What a person has changed by hand stays until it hurts, and nothing says that it is there.",
 		"sky-uk/cassandra-operator#53: what a person has changed or deleted is never set back; and Kubernetes' own sample-controller, whose syncHandler compares the replicas and nothing else",
-		"controller/foo/deployment.go: differs compares each field that the program sets",
+		"controller/foo/deployment.go: differences compares each field that the program sets",
 	}
 	wrongStatus = &lesson{
 		"People and programs decide by the status. One that is not true is worse than none.",
@@ -51,12 +51,12 @@ var (
 	undone = &lesson{
 		"A cache may be older than what was already done. Who acts on it scales running programs back and forth, or deletes them.",
 		"elastic/cloud-on-k8s#4956 and elastic/cloud-on-k8s#5274: after a restart the program reads old data, and scales down what runs",
-		"informer/informer.go: the first list is the newest; controller/readyourwrites.go: later ones are not acted on before they show the last write",
+		"informer/ready.go: the first list is the newest; controller/readyourwrites.go: later ones are not acted on before they show the last write",
 	}
 	mistaken = &lesson{
 		"The object that was being deleted had the same name as one that lives. Who deletes by name, and names no UID, deletes what runs.",
 		"rabbitmq/cluster-operator#648: after a restart the program reads that the object is being deleted, and deletes what belongs to its successor",
-		"controller/foo/rename.go: what is deleted is named with its UID and its resourceVersion",
+		"controller/foo/rename.go: the UID and the resourceVersion are preconditions of the DELETE",
 	}
 	untold = &lesson{
 		"While writes fail, people look at the status, and it says what was before. To count what runs needs no write of the Deployment.",
@@ -66,7 +66,7 @@ var (
 	gap = &lesson{
 		"If creating the new one fails (a quota, a webhook), nothing runs at all.",
 		"apecloud/kubeblocks#5366: the Pods are deleted for a change that the namespace's quota does not admit",
-		"controller/foo/deployment.go: syncDeployment creates the new one first",
+		"controller/foo/deployment.go: syncDeployment creates the new Deployment first",
 	}
 	noisy = &lesson{
 		"Each write costs the API server and etcd, and wakes every client that watches. A loop of them is an outage.",
@@ -96,7 +96,7 @@ var (
 	foreign = &lesson{
 		"It breaks what belongs to another person or program, and may never be found out.",
 		"ai-dynamo/dynamo#13474: an operator can update and delete objects of the right name that another controller owns",
-		"controller/foo/deployment.go: checkController before every write, by UID",
+		"controller/foo/blocked.go: checkHolder compares the UID of the owner before each write",
 	}
 	different = &lesson{
 		"A fault has left a mark that no later reconcile removes.",
@@ -126,12 +126,12 @@ var (
 	endless = &lesson{
 		"A write that something changes back is an event, and the event leads to the next write: the back-off of a queue delays what failed, and not what an event adds.",
 		"kubernetes/kubernetes#57167: the API server changes a ReplicaSet, and the controller of Deployments creates another one, again and again",
-		"controller/failures.go: a write that did not stick has failed, and waits for its back-off, whatever event comes",
+		"controller/rewrites.go: a repeated write is an error; controller/queue.go: no event ends a back-off",
 	}
 	repeated = &lesson{
 		"A message that is another one each time, for the identifier in it, makes a write of each try, and each write wakes every client that watches.",
 		"upbound/provider-terraform#89 and longhorn/longhorn#13831: each error has another identifier in it, so each try writes the status, and no pause holds",
-		"controller/failures.go: a cause is told once, in the words of the first time",
+		"controller/foo/status.go: a message that differs only in words with digits stays the same",
 	}
 	claimed = &lesson{
 		"Who waits for Ready goes on, and what runs is not what was asked for.",
@@ -141,7 +141,7 @@ var (
 	waiting = &lesson{
 		"A program that waits for ever does nothing and looks well: nobody starts it again.",
 		"kubernetes/kubernetes#140890 and derailed/k9s#4186: the bookmark that ends a streaming list never comes, and the list is begun again for ever",
-		"informer/progress.go: WaitForSync returns an error when a list has made no progress for a minute",
+		"informer/informer.go: WaitForSync has a timeout, and the program ends with an error",
 	}
 	heavy = &lesson{
 		"A program that outgrows its limit is killed, and starts with the same lists again.",
@@ -151,17 +151,17 @@ var (
 	deadlocked = &lesson{
 		"Neither Foo gets what it asks for, until a person gives one of them a third name.",
 		"",
-		"not by byhand: controller/foo/doc.go, Caveats",
+		"not by byhand: controller/foo/doc.go, Limitations",
 	}
 	overtaken = &lesson{
 		"Between a look at the Foo and the deletion that follows from it, the Foo can change. Its Pods are started anew.",
 		"",
-		"not by byhand: a DELETE can ask for the version of the Deployment, and not for that of the Foo; controller/foo/doc.go, Caveats",
+		"not by byhand: a DELETE has the version of the Deployment as its precondition, not the version of the Foo; controller/foo/doc.go, Limitations",
 	}
 	delayed = &lesson{
 		"One user's mistake delays every other user's work.",
 		"jaegertracing/jaeger-operator#678: one instance with a mistake in it keeps all others waiting, until a timeout of 5 minutes",
-		"controller/controller.go and priority.go: a key that failed waits by itself, behind the changes",
+		"controller/retries.go: failing keys use at most half of the workers",
 	}
 )
 
