@@ -66,7 +66,7 @@ var lessons = []lesson{
 		Seen: "It wrote nothing to it. The Foo’s status says NameTaken.",
 		Keep: "The controller never writes what it does not control.",
 		Why:  "The controller writes no Deployment that it does not control, and says so in the status. It does not poll: when the name is free, that change wakes the Foo that waits for it.",
-		Code: "controller/foo/deployment.go",
+		Code: "controller/foo/blocked.go",
 	},
 	{
 		Title:    "Two writers",

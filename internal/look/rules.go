@@ -27,9 +27,9 @@ type Finding struct {
 // table has all findings that there can be.
 var table = []Finding{
 	{Name: "no-op-write", What: "a write that changed nothing", Right: "controller/foo/status.go: updateStatus compares before it writes"},
-	{Name: "write-without-cause", What: "a write of an object although nothing that is seen had changed since its last one: a time stamp, the order of a list or a map, a default compared with nil?", Right: "controller/foo/deployment.go: differs compares the fields that the program sets, and no other"},
+	{Name: "write-without-cause", What: "a write of an object although nothing that is seen had changed since its last one: a time stamp, the order of a list or a map, a default compared with nil?", Right: "controller/foo/deployment.go: differences compares only the fields that the program sets"},
 	{Name: "loop", What: "the event of its own write led to the same write again, more than twice in a row", Right: "controller/foo/status.go: the status is computed from the current state, and is the same if that is"},
-	{Name: "fight", What: "another client undid what it wrote, and it wrote the same again, more than twice in a row", Right: "controller/failures.go: a write that did not stick has failed, and waits for its back-off"},
+	{Name: "fight", What: "another client undid what it wrote, and it wrote the same again, more than twice in a row", Right: "controller/rewrites.go: a repeated write is an error, so the key backs off"},
 	{Name: "own-conflict", What: "a 409 by its own haste: it wrote from a version that its own write had replaced", Right: "controller/readyourwrites.go: no write from a cache that does not show the last one"},
 	{Name: "steady-retry", What: "the same refusal again and again, without a growing pause", Right: "controller/queue.go: each failure doubles the pause of its key"},
 	{Name: "relist", What: "a list from the beginning, which no 410 asked for", Right: "informer/informer.go: a watch that ends is opened again from the last version"},

@@ -51,9 +51,10 @@ type waiting struct {
 	now        causes
 	reconciled int64
 	// due is when a delay ends that is under way, zero for none, and delay is its step, in
-	// the same words.
-	due   time.Time
-	delay cause
+	// the same words. backsOff says that no event enqueues the key before.
+	due      time.Time
+	delay    cause
+	backsOff bool
 }
 
 func (q *observedQueue) of(key cache.ObjectName) *waiting {
@@ -102,7 +103,8 @@ func (q *observedQueue) AddAfter(key cache.ObjectName, delay time.Duration) {
 // AddRateLimited is how the controller tries again.
 func (q *observedQueue) AddRateLimited(key cache.ObjectName) {
 	q.change(func(at *place) {
-		delay := q.limiter.When(key)
+		delay, k := q.limiter.When(key), q.of(key)
+		k.waits, k.due, k.backsOff = false, time.Time{}, true
 		q.wait(key, at, trace.Limited, delay, fmt.Sprintf("try %d again in %s", q.limiter.NumRequeues(key), short(delay)))
 	}, func() { q.Queue.AddRateLimited(key) })
 }
@@ -126,6 +128,8 @@ const AddedAsTaken = "it was added just when a worker took it"
 func (q *observedQueue) mark(key cache.ObjectName, what, text string, why cause, at *place) {
 	k := q.of(key)
 	switch {
+	case k.backsOff:
+		what, text = trace.Coalesced, "backs off: comes back after that"
 	case k.runs:
 		what, text = trace.Coalesced, "a worker has it: comes back when that is done"
 	case k.waits:
@@ -133,7 +137,7 @@ func (q *observedQueue) mark(key cache.ObjectName, what, text string, why cause,
 	default:
 		q.depth++
 	}
-	if !k.waits {
+	if !k.waits && !k.backsOff {
 		k.waits, k.since = true, time.Now()
 	}
 	k.why.add(why)
@@ -156,7 +160,7 @@ func (q *observedQueue) wait(key cache.ObjectName, at *place, what string, delay
 // worker takes the key or gives it back.
 func (q *observedQueue) settle(key cache.ObjectName, k *waiting, at *place) {
 	if due := k.due; !due.IsZero() && !time.Now().Before(due) {
-		k.due = time.Time{}
+		k.due, k.backsOff = time.Time{}, false
 		added := !k.waits
 		q.mark(key, trace.Due, "", cause{text: "the delay is over: " + k.delay.text, seq: k.delay.seq}, at)
 		if added {
@@ -219,6 +223,9 @@ func (q *observedQueue) Forget(key cache.ObjectName) {
 	defer q.mu.Unlock()
 	if failures := q.limiter.NumRequeues(key); failures > 0 {
 		q.record(trace.PartQueue, trace.Forgot, key, trace.Step{Text: fmt.Sprintf("its %d failures no longer count", failures)}, at, nil)
+	}
+	if k := q.keys[key]; k != nil {
+		k.backsOff = false
 	}
 	q.limiter.Forget(key)
 	q.Queue.Forget(key)

@@ -174,6 +174,40 @@ func TestQueueDelays(t *testing.T) {
 	})
 }
 
+// An event during a back-off does not enqueue the key, a new object does.
+func TestQueueBacksOff(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r, queue := traced()
+		defer queue.ShutDown()
+		queue.Add(fooKey)
+		queue.Get()
+		queue.Add(fooKey)
+		queue.AddRateLimited(fooKey)
+		queue.Done(fooKey)
+		queue.Add(fooKey)
+		queue.Get()
+		queue.AddRateLimited(fooKey)
+		queue.Done(fooKey)
+		controller.EnqueueObject(queue).OnAdd(foo("1"), false)
+		queue.Get()
+		want(t, r,
+			"queue added: ",
+			"worker got: waited 0s",
+			"queue coalesced: a worker has it: comes back when that is done",
+			"queue limited: try 1 again in 5ms",
+			"worker done: still to come: try 1 again in 5ms",
+			"queue coalesced: backs off: comes back after that",
+			"queue due:  ← the delay is over: try 1 again in 5ms",
+			"worker got: waited 0s ← the delay is over: try 1 again in 5ms",
+			"queue limited: try 2 again in 10ms",
+			"worker done: still to come: try 2 again in 10ms",
+			"queue forgot: its 2 failures no longer count",
+			"queue added: ",
+			"worker got: waited 0s",
+		)
+	})
+}
+
 // Two kinds with a queue and a reconcile each, and objects of the same name: each step has
 // its own kind and cause.
 func TestTwoKinds(t *testing.T) {

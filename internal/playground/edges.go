@@ -3,23 +3,20 @@ package playground
 import (
 	"context"
 	"errors"
-	"net/http"
+	"fmt"
 	"sync"
 	"time"
 
 	appsv1 "k8s.io/api/apps/v1"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/equality"
+	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	appsv1client "k8s.io/client-go/kubernetes/typed/apps/v1"
 	"k8s.io/client-go/tools/cache"
 	"k8s.io/utils/ptr"
 
 	"example.com/byhand/api/samplecontroller.k8s.io/v1alpha1"
-	"example.com/byhand/clientset"
-	"example.com/byhand/controller"
 	"example.com/byhand/controller/foo"
 	"example.com/byhand/informer"
-	"example.com/byhand/kit/testkit"
 )
 
 // edges is the handler and the reconcile of an edge-triggered program. It does what an event of a Foo
@@ -27,30 +24,9 @@ import (
 // It does not correct what no event of a Foo says: a change while it was down, or one of the Deployment.
 type edges struct {
 	cache.ResourceEventHandler // of Foos
-	*foo.Reconciler            // It creates the Deployment and updates the status.
+	*foo.Reconciler            // It creates the Deployment.
 
 	done sync.Map // by UID, each Foo as it was when the last change of it was done
-}
-
-// refused is a client of Deployments whose requests all fail.
-var refused = appsv1client.NewForConfigOrDie(configFor("", http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
-	testkit.WriteError(w, apierrors.NewMethodNotSupported(appsv1.Resource("deployments"), "write"))
-})))
-
-// unasked are clients of Foos that ask nobody whether a Foo is still as its event said.
-type unasked struct {
-	clientset.FoosGetter
-	clientset.FooInterface
-	foo *v1alpha1.Foo
-}
-
-func (u unasked) Foos(namespace string) clientset.FooInterface {
-	u.FooInterface = u.FoosGetter.Foos(namespace)
-	return u
-}
-
-func (u unasked) Get(context.Context, string, metav1.GetOptions) (*v1alpha1.Foo, error) {
-	return u.foo, nil
 }
 
 // OnAdd is called for each Foo of the first list, too, which is no change.
@@ -83,14 +59,35 @@ func (e *edges) Reconcile(ctx context.Context, key cache.ObjectName) (requeueAft
 			err = errors.Join(err, failed)
 		}
 	default:
-		// Only the status: writes of the Deployment are refused, which new Failures do not report.
-		status := &foo.Reconciler{Foos: unasked{FoosGetter: e.Foos, foo: is}, Deployments: refused, FooStore: e.FooStore, DeploymentStore: e.DeploymentStore, Events: e.Events, Rewrites: controller.NewRewrites()}
-		if _, err = status.Reconcile(ctx, key); apierrors.IsMethodNotSupported(err) {
-			err = nil
-		}
+		err = e.writeStatus(ctx, is)
 	}
 	if err == nil && requeueAfter == 0 {
 		e.done.Store(is.UID, is)
 	}
 	return requeueAfter, err
+}
+
+// writeStatus reports the replicas, and writes no Deployment. If the name is taken, the status stays as it is.
+func (e *edges) writeStatus(ctx context.Context, is *v1alpha1.Foo) error {
+	named, exists, _ := e.DeploymentStore.GetByKey(is.Namespace + "/" + is.Spec.DeploymentName)
+	if exists && !metav1.IsControlledBy(named.(*appsv1.Deployment), is) {
+		return nil
+	}
+	now, wanted := is.DeepCopy(), ptr.Deref(is.Spec.Replicas, 1)
+	now.Status.ObservedGeneration, now.Status.Replicas, now.Status.AvailableReplicas = is.Generation, 0, 0
+	for _, deployment := range informer.DeploymentsOf(e.DeploymentStore, is) {
+		now.Status.Replicas += deployment.Status.Replicas
+		now.Status.AvailableReplicas += deployment.Status.AvailableReplicas
+	}
+	ready := metav1.Condition{Type: v1alpha1.FooReady, Status: metav1.ConditionTrue, Reason: v1alpha1.ReasonAvailable, ObservedGeneration: is.Generation,
+		Message: fmt.Sprintf("%d of %d replicas are available", now.Status.AvailableReplicas, wanted)}
+	if now.Status.AvailableReplicas != wanted || now.Status.Replicas != wanted {
+		ready.Status, ready.Reason = metav1.ConditionFalse, v1alpha1.ReasonWaitingForReplicas
+	}
+	meta.SetStatusCondition(&now.Status.Conditions, ready)
+	if equality.Semantic.DeepEqual(is.Status, now.Status) {
+		return nil
+	}
+	_, err := e.Foos.Foos(is.Namespace).UpdateStatus(ctx, now, metav1.UpdateOptions{})
+	return err
 }

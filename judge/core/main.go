@@ -1,4 +1,7 @@
-// Command core is the wiring of main.go without flags, election and servers, for make judge QUICK=1 DIR=judge/core.
+// Command core wires the parts as main.go does, without flags, election and servers. The judge can run it in
+// memory, in seconds:
+//
+//	make judge QUICK=1 DIR=judge/core
 package main
 
 import (
@@ -17,27 +20,37 @@ import (
 	"example.com/byhand/kit/connect"
 )
 
+// main runs it on the cluster that $KUBECONFIG names.
 func main() {
-	config, _, err := connect.Config(connect.Options{QPS: -1})
+	config, _, err := connect.Config(connect.Options{})
 	if err == nil {
 		err = run(context.Background(), config)
 	}
 	panic(err)
 }
 
+// run has the form that the judge calls. It returns when ctx is done and all parts have ended.
 func run(ctx context.Context, config *rest.Config) error {
-	config.QPS = -1
-	recorder, stop, err := events.Start(config, "byhand")
+	config.QPS = -1 // no limit, as in main.go
+	client, kube := clientset.NewForConfigOrDie(config), kubernetes.NewForConfigOrDie(config)
+	recorder, stopEvents, err := events.Start(config, "byhand")
 	if err != nil {
 		return err
 	}
-	defer stop()
-	client, kube := clientset.NewForConfigOrDie(config), kubernetes.NewForConfigOrDie(config)
+	defer stopEvents()
+
 	queue := controller.NewQueue("foo")
-	defer queue.ShutDown()
+	defer queue.ShutDown() // If the first lists fail, no worker does it.
 	foos, deployments := foo.NewInformers(client, kube, "", 10*time.Minute, queue)
-	r := &foo.Reconciler{Foos: client.SamplecontrollerV1alpha1(), Deployments: kube.AppsV1(), FooStore: foos.Store, DeploymentStore: deployments.Store,
-		Events: recorder, Rewrites: controller.NewRewrites()}
+	reconciler := &foo.Reconciler{
+		Foos:            client.SamplecontrollerV1alpha1(),
+		Deployments:     kube.AppsV1(),
+		FooStore:        foos.Store,
+		DeploymentStore: deployments.Store,
+		Events:          recorder,
+		Rewrites:        controller.NewRewrites(),
+	}
+
 	ctx, cancel := context.WithCancel(ctx)
 	var running sync.WaitGroup
 	defer running.Wait()
@@ -47,6 +60,6 @@ func run(ctx context.Context, config *rest.Config) error {
 	if err := informer.WaitForSync(ctx, 2*time.Minute, foos, deployments); err != nil {
 		return err
 	}
-	controller.New(queue, r.Reconcile).Run(ctx, 16)
+	controller.New(queue, reconciler.Reconcile).Run(ctx, 16)
 	return nil
 }

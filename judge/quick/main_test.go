@@ -8,6 +8,7 @@ import (
 	"testing"
 	"testing/fstest"
 
+	_ "example.com/byhand/controller/foo" // go test caches a result: a change of the core makes it run again.
 	"example.com/byhand/judge/internal/court"
 )
 
@@ -34,9 +35,9 @@ func built(t *testing.T, dir string) (binary string) {
 	return binary
 }
 
-// The judge finds nothing in the reference without a bug, nor in the solution of the exercise.
+// The judge finds nothing in the core, in the reference without a bug, and in the solution of the exercise.
 func TestRight(t *testing.T) {
-	for _, dir := range []string{"../reference", "../../exercise/testdata/solution"} {
+	for _, dir := range []string{"../core", "../reference", "../../exercise/testdata/solution"} {
 		if output, short := play(t, dir, built(t, dir), ""); len(short) > 0 || !strings.Contains(output, "\n0 of 42 scenarios fall short") {
 			t.Errorf("%s: %v fall short:\n%s", dir, short, output)
 		}

@@ -44,9 +44,9 @@ func TestMine(t *testing.T) {
 		{caught: ""},
 		{"image-changed", "reconcile.go", "equality.Semantic.DeepEqual(before, desired)", "len(before.Data) > 0"},
 		{"deleted-foreground", "reconcile.go", "w.DeletionTimestamp != nil", "false"},
-		{"denied-with-ids", "reconcile.go", "c.Message, _ = r.Failures.Told(w, c.Reason, f.Err.Error())", "c.Message = f.Err.Error()"},
+		{"denied-with-ids", "reconcile.go", `"the ConfigMap cannot be written: the log says why"`, "err.Error()"},
 		{"deleted-background", "register.go", `WithKind("Widget")`, `WithKind("Widgets")`},
-		{"name-taken", "reconcile.go", "\t\tcase !metav1.IsControlledBy(before, w):\n\t\t\treturn apierrors.NewAlreadyExists(corev1.Resource(\"configmaps\"), w.Name)\n", ""},
+		{"name-taken", "reconcile.go", "\tcase !metav1.IsControlledBy(before, w):\n\t\treturn errTaken\n", ""},
 		{"deployment-deleted", "informer.go", "controller.EnqueueOwner(queue, kind.GroupKind()", "controller.EnqueueOwner(queue, kind.GroupVersion().WithKind(\"Other\").GroupKind()"},
 	} {
 		t.Run(test.caught, func(t *testing.T) {

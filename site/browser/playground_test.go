@@ -109,8 +109,8 @@ func TestPlaygroundLives(t *testing.T) {
 	b.sees("#objects-table", "default/example-foo")
 	b.click(".part-queue")
 	b.sees("#panel h2", "Queue")
-	b.visit(folder, value[string](b, `document.querySelector('#panel .places a[href$="queue.go.html#RateLimiter"]').getAttribute('href')`))
-	b.arrives(`document.querySelector(':target .code')?.textContent.includes('func RateLimiter')`)
+	b.visit(folder, value[string](b, `document.querySelector('#panel .places a[href$="queue.go.html#Queue"]').getAttribute('href')`))
+	b.arrives(`document.querySelector(':target .code')?.textContent.includes('type Queue interface')`)
 }
 
 // Each thing that a visitor can do is a button or a switch, and leads to the same as in

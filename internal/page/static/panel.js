@@ -13,8 +13,8 @@ const mostShown = 300;
 // What the project's own recording is of, and what one can do live.
 const ownRecording = 'recording.json';
 const commands = `kubectl apply -f config/samples
-kubectl scale foo example-foo --replicas=3
 kubectl delete deployment example-foo
+kubectl scale foo example-foo --replicas=3
 kubectl scale deployment example-foo \\
   --replicas=7
 kubectl patch foo example-foo --type=merge \\

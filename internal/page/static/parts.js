@@ -45,7 +45,7 @@ export const parts = [
     folder: 'controller/',
     about: [
       'Called after the store has changed. It turns an object into the key of the Foo to reconcile, its namespace and name. The rest would be out of date by the time the key is used.',
-      'A Deployment leads to the Foo that controls it, to the one that did before the change, and to each that names it: often the same key three times. Every ten minutes the handler is called for each object in the store, without a request: a resync.',
+      'An update of a Deployment leads to the Foo that controls it and to each Foo that names it, before and after the change: often the same key four times. Every ten minutes the handler is called for each object in the store, without a request: a resync.',
     ],
     where: [['controller/handlers.go', 'EnqueueObject'], ['controller/handlers.go', 'EnqueueOwner']],
   },
@@ -58,7 +58,7 @@ export const parts = [
       'A key that is added while a worker has it comes back when that worker is done, so two workers never have the same key. After an error it comes back later, each time twice as late.',
       'Keys that a change has added come first. What the first list, a relist, a resync, a retry or a wait for the store adds waits behind them.',
     ],
-    where: [['controller/queue.go', 'RateLimiter'], ['controller/priority.go', 'AddLowPriority']],
+    where: [['controller/queue.go', 'Queue'], ['controller/priority.go', 'lanes']],
   },
   {
     id: 'worker',
@@ -68,7 +68,7 @@ export const parts = [
       'A few of them, each in a loop: take a key, reconcile it, give it back.',
       'Which key is reconciled again, and when, is decided here.',
     ],
-    where: [['controller/controller.go', 'Controller.runWorker'], ['controller/controller.go', 'Controller.retry']],
+    where: [['controller/controller.go', 'Controller.runWorker'], ['controller/controller.go', 'Controller.process']],
   },
   {
     id: 'reconcile',

@@ -75,7 +75,7 @@ export class World {
         if (step.what === 'limited' || step.what === 'delayed') {
           this.later.set(step.key, step.at + (step.took ?? 0) / 1e6);
           forgetOldest(this.later, mostObjects);
-        } else {
+        } else if (step.what !== 'coalesced') {
           this.later.delete(step.key);
         }
         break;

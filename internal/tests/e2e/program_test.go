@@ -27,7 +27,7 @@ func TestExitCodes(t *testing.T) {
 		{[]string{"--kube-api-qps", "0"}, 1, oneLine + `.*--kube-api-qps must not be 0.*\n$`},
 		{[]string{"--kube-api-qps", "5", "--kube-api-burst", "0"}, 1, oneLine + `.*--kube-api-burst must be at least 1.*\n$`},
 		{[]string{"--resync", "-1s"}, 1, oneLine + `.*--resync must not be negative.*\n$`},
-		{[]string{"--trace", "default/foo"}, 1, oneLine + `.*flags only.*behind its =.*\n$`},
+		{[]string{"--trace", "default/foo"}, 1, oneLine + `.*flags only.*after its =.*\n$`},
 		{[]string{"config/samples"}, 1, oneLine + `.*flags only.*\n$`},
 	} {
 		p := start(t, nil, test.args...)

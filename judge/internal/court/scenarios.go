@@ -25,8 +25,8 @@ type scenario struct {
 	bare, unplayed bool
 	// calibrates: it sets the bound of the others, and runs before them.
 	calibrates bool
-	// caveat: it plays what controller/foo/doc.go, Caveats, says that byhand does not do. It
-	// runs only with -caveats, or when it is named.
+	// caveat: it plays a limitation in controller/foo/doc.go. It runs only with -caveats, or when it
+	// is named.
 	caveat bool
 	// alone: no other runs beside it, for it stops the API server, changes it for all, or
 	// measures what other work would delay.
@@ -183,7 +183,7 @@ var scenarios = []scenario{
 		judged: P1 | P3 | P4 | P5 | P6, bare: true,
 		steps: []step{second, createFoo("a", "a", 1), converged, killFirst, storyChange, converged, sameEnd}},
 
-	// What controller/foo/doc.go says under Caveats, as far as it can be played from outside.
+	// The limitations in controller/foo/doc.go that can be played from outside.
 	{name: "swapped-names", what: "Two Foos swap the names of their Deployments, in one moment: each gets the one that it asks for.",
 		judged: P1 | P3 | P4 | P5, bare: true, caveat: true,
 		steps: []step{createFoo("a", "a", 1), createFoo("b", "b", 2), converged,
