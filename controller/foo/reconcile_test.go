@@ -519,3 +519,16 @@ func TestAnswerOfAnotherCluster(t *testing.T) {
 }
 
 var _ controller.Reconcile = (&foo.Reconciler{}).Reconcile
+
+// A user scales the Foo, deletes its Deployment, then scales the Deployment: three writes, and no fight.
+func TestUserIsNoFight(t *testing.T) {
+	w := converged(t, 1)
+	w.set(fooPath+"foo", int64(3), "spec", "replicas")
+	w.syncAndReconcile()
+	w.api.Remove(deploymentPath + "deployment")
+	w.syncAndReconcile()
+	w.sync()
+	w.set(deploymentPath+"deployment", int64(7), "spec", "replicas")
+	w.syncAndReconcile()
+	w.ready("foo", v1alpha1.ReasonWaitingForReplicas)
+}

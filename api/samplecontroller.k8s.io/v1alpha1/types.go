@@ -78,8 +78,8 @@ const (
 	ReasonRequestFailed = "RequestFailed"
 	// ReasonChangedByOthers: the API server stored a different value than the controller sent, and
 	// the message names the field. Or other clients change or delete the Deployment repeatedly: the
-	// controller has written it three times for this spec, each time within a minute of the last. It
-	// ends when the Deployment has stayed the same for a minute.
+	// controller has made the same write three times in a row for this spec, each within a minute of
+	// the last. It ends when the Deployment has stayed the same for a minute.
 	ReasonChangedByOthers = "ChangedByOthers"
 	// ReasonReplicaFailure: the Deployment reports that its Pods or its ReplicaSet cannot be
 	// created, as when a quota is used up. The message is the Deployment's.
