@@ -19,21 +19,10 @@ func eachKind(t *testing.T, test func(t *testing.T, k kind)) {
 	}
 }
 
-// The URL paths of all objects, of those in namespace shop, and of one of them.
-func (k kind) everywhere() string { return "/apis/" + k.GroupVersion().String() + "/" + k.Plural }
-func (k kind) collection() string {
-	return "/apis/" + k.GroupVersion().String() + "/namespaces/shop/" + k.Plural
-}
-func (k kind) item() string { return k.collection() + "/one" }
-
-// The bodies: an object, a list, and an apply.
+// The body of an object.
 func (k kind) objectWire() string {
 	return k.typed(k.Kind.Kind, `"metadata": {"namespace": "shop", "name": "one", "resourceVersion": "7"}, `+k.JSON)
 }
-func (k kind) listWire() string {
-	return k.typed(k.Kind.Kind+"List", `"metadata": {"resourceVersion": "9", "continue": "more"}, "items": [{"metadata": {"name": "one"}}, {"metadata": {"name": "two"}}]`)
-}
-func (k kind) appliedWire() string { return k.typed(k.Kind.Kind, k.AppliedJSON) }
 func (k kind) typed(kind, fields string) string {
 	return `{"apiVersion": "` + k.GroupVersion().String() + `", "kind": "` + kind + `", ` + fields + `}`
 }

@@ -117,7 +117,7 @@ func (r *Reconciler) recordWrite(foo *v1alpha1.Foo, response *appsv1.Deployment,
 	r.Writes.Await(cache.MetaObjectToName(foo), r.DeploymentStore, response)
 	r.Rewrites.Record(foo, "Deployment", note)
 	if fields := differences(response, foo); len(fields) > 0 {
-		return fmt.Errorf("Deployment %s: %s: %w", response.Name, strings.Join(fields, ", "), controller.ErrReverted)
+		return fmt.Errorf("write Deployment %s: %s: %w", response.Name, strings.Join(fields, ", "), controller.ErrReverted)
 	}
 	r.Events.Eventf(foo, response, corev1.EventTypeNormal, reason, "Reconcile", "%s", note)
 	return nil
