@@ -12,7 +12,7 @@ import (
 // Rewrites. Without this file, two controllers that want different values for one field fight forever, as
 // fast as the API server allows: each write succeeds, so no key backs off (TestNoHotLoop). Rewrites counts
 // how often in a row the same content is written for one generation of an object, each time within a minute
-// of the time before. From the third time on it returns an error, until the content has held for a minute. So
+// of the time before. From the fourth time on it returns an error, until the content has held for a minute. So
 // the key backs off, and the condition can report why.
 
 // ErrReverted reports that a write does not last.
@@ -53,7 +53,7 @@ func (r *Rewrites) Record(object metav1.Object, part string, content any) {
 // Err returns ErrReverted while writes of this part do not last, nil otherwise.
 func (r *Rewrites) Err(object metav1.Object, part string) error {
 	known, _ := r.recent.Get(target{object.GetUID(), part})
-	if last, _ := known.(repeats); last.times > 2 && last.generation == object.GetGeneration() {
+	if last, _ := known.(repeats); last.times > 3 && last.generation == object.GetGeneration() {
 		return ErrReverted
 	}
 	return nil

@@ -10,7 +10,7 @@ import (
 	"example.com/byhand/controller"
 )
 
-// The third identical write is an error until the content has held for a minute, or the spec changes.
+// The fourth identical write is an error until the content has held for a minute, or the spec changes.
 func TestRewrites(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		rewrites := controller.NewRewrites()
@@ -20,9 +20,9 @@ func TestRewrites(t *testing.T) {
 			content    string
 			undone     bool
 		}{
-			{0, 1, "a", false}, {59 * time.Second, 1, "a", false}, {59 * time.Second, 1, "a", true}, {59 * time.Second, 1, "a", true},
+			{0, 1, "a", false}, {59 * time.Second, 1, "a", false}, {59 * time.Second, 1, "a", false}, {59 * time.Second, 1, "a", true}, {59 * time.Second, 1, "a", true},
 			{0, 1, "b", false}, {0, 1, "a", false}, {0, 1, "b", false}, {0, 1, "a", false}, // The content changes.
-			{0, 2, "a", false}, {0, 2, "a", false}, {0, 2, "a", true}, {61 * time.Second, 2, "a", false},
+			{0, 2, "a", false}, {0, 2, "a", false}, {0, 2, "a", false}, {0, 2, "a", true}, {61 * time.Second, 2, "a", false},
 		} {
 			time.Sleep(step.after)
 			object := &metav1.ObjectMeta{UID: "1", Generation: step.generation}

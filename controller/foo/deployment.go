@@ -115,7 +115,7 @@ func (r *Reconciler) updateDeployment(ctx context.Context, foo *v1alpha1.Foo, de
 // changed it.
 func (r *Reconciler) recordWrite(foo *v1alpha1.Foo, response *appsv1.Deployment, reason, note string) error {
 	r.Writes.Await(cache.MetaObjectToName(foo), r.DeploymentStore, response)
-	r.Rewrites.Record(foo, "Deployment", note)
+	r.Rewrites.Record(foo, "Deployment", nil)
 	if fields := differences(response, foo); len(fields) > 0 {
 		return fmt.Errorf("write Deployment %s: %s: %w", response.Name, strings.Join(fields, ", "), controller.ErrReverted)
 	}

@@ -62,6 +62,19 @@ func TestNoHotLoop(t *testing.T) {
 				w.api.Edit(deploymentPath+"deployment", func(o *unstructured.Unstructured) { replicas(1)(o.Object) })
 			}
 		}},
+		{"another controller sets two fields back, in turn", v1alpha1.ReasonChangedByOthers, nil, func(w *world) {
+			d := w.api.Get(deploymentPath + "deployment")
+			if d == nil || *w.deployment("deployment").Spec.Replicas != 3 || w.deployment("deployment").Spec.Template.Spec.Containers[0].Image == "other" {
+				return
+			}
+			w.api.Edit(deploymentPath+"deployment", func(o *unstructured.Unstructured) {
+				if o.GetGeneration()%4 < 2 {
+					replicas(1)(o.Object)
+					return
+				}
+				_ = unstructured.SetNestedField(o.Object, []any{map[string]any{"name": "nginx", "image": "other"}}, "spec", "template", "spec", "containers")
+			})
+		}},
 		{"another controller deletes it", v1alpha1.ReasonChangedByOthers, nil, func(w *world) {
 			if w.api.Get(deploymentPath+"deployment") != nil {
 				w.api.Remove(deploymentPath + "deployment")

@@ -78,7 +78,7 @@ const (
 	ReasonRequestFailed = "RequestFailed"
 	// ReasonChangedByOthers: the API server stored a different value than the controller sent, and
 	// the message names the field. Or other clients change or delete the Deployment repeatedly: the
-	// controller has made the same write three times in a row for this spec, each within a minute of
+	// controller has written it four times for this spec, each within a minute of
 	// the last. It ends when the Deployment has stayed the same for a minute.
 	ReasonChangedByOthers = "ChangedByOthers"
 	// ReasonReplicaFailure: the Deployment reports that its Pods or its ReplicaSet cannot be

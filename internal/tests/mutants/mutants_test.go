@@ -93,7 +93,7 @@ var mutants = []struct {
 	{"writes: none is awaited", "controller/readyourwrites.go", "order >= 0", "order >= -1", "./controller/foo", "TestOwnWritesAreAwaited"},
 	{"writes: a rejected one is awaited", "controller/readyourwrites.go", "if err != nil && !IsRace(err) {", "if false {", "./controller", "TestRejectedWriteIsNotAwaited"},
 	{"writes: an invented Conflict is awaited for an hour", "controller/readyourwrites.go", "20 * time.Second", "time.Hour", "./controller", "TestInventedConflict"},
-	{"rewrites: the second write is an error", "controller/rewrites.go", "last.times > 2", "last.times > 1", "./controller", "TestRewrites"},
+	{"rewrites: the third write is an error", "controller/rewrites.go", "last.times > 3", "last.times > 2", "./controller", "TestRewrites"},
 	{"rewrites: they count for an hour", "controller/rewrites.go", "time.Minute)", "time.Hour)", "./controller", "TestRewrites"},
 	{"rewrites: the first generation counts forever", "controller/rewrites.go", "last.generation != object.GetGeneration() || ", "", "./controller", "TestRewrites"},
 
