@@ -151,3 +151,16 @@ func TestQueue(t *testing.T) {
 		}
 	})
 }
+
+// A controller asks for the number of failures after a Conflict.
+func TestNumRequeues(t *testing.T) {
+	queue, key := NewQueue(), cache.NewObjectName("default", "one")
+	for _, want := range []int{1, 2} {
+		if queue.AddRateLimited(key); queue.NumRequeues(key) != want {
+			t.Errorf("%d failures, want %d", queue.NumRequeues(key), want)
+		}
+	}
+	if queue.Forget(key); queue.NumRequeues(key) != 0 {
+		t.Error("Forget keeps the failures")
+	}
+}

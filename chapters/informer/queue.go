@@ -122,6 +122,13 @@ func (q *Queue) Forget(key cache.ObjectName) {
 	delete(q.failures, key)
 }
 
+// NumRequeues returns how often a key has failed since Forget.
+func (q *Queue) NumRequeues(key cache.ObjectName) int {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	return q.failures[key]
+}
+
 // ShutDown ignores every later Add. What waits is still handed out.
 func (q *Queue) ShutDown() {
 	q.mu.Lock()
