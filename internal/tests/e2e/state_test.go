@@ -1,10 +1,9 @@
-//go:build integration || bare || long
+//go:build integration
 
 package e2e
 
 import (
 	"fmt"
-	"strings"
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
@@ -32,16 +31,6 @@ func (s *server) converges(foo, deployment string, replicas int32) {
 		}
 		return err
 	})
-}
-
-// settles fails the test if a second look at everything, a restart, sends anything.
-func (s *server) settles() {
-	s.Helper()
-	again := s.controller()
-	again.Stop()
-	if output := again.Output(); strings.Contains(output, "  sent ") {
-		s.Errorf("a second look sends requests:\n%s", output)
-	}
 }
 
 // consistent returns what is wrong between the Foos and the Deployments of the
