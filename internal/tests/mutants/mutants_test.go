@@ -31,9 +31,9 @@ var mutants = []struct {
 	{"a shallow copy of a pointer", api + "deepcopy.go", "new(*s.Replicas)", "s.Replicas", everything, "TestDeepCopySharesNoMemory"},
 	{"list items that are shared", api + "deepcopy.go", "l.Items[i].DeepCopyInto(&out.Items[i])", "out.Items[i] = l.Items[i]", everything, "TestDeepCopySharesNoMemory"},
 	{"a new field that DeepCopy forgets", api + "types.go", "DeploymentName string `json:\"deploymentName\"`", "DeploymentName string `json:\"deploymentName\"`\n\tForgotten map[string]string `json:\"forgotten\"`", everything, "TestDeepCopySharesNoMemory"},
-	{"a new field that the schema lacks", api + "types.go", "DeploymentName string `json:\"deploymentName\"`", "DeploymentName string `json:\"deploymentName\"`\n\tForgotten string `json:\"forgotten\"`", "./internal/tests/schema", "TestFields"},
-	{"a misspelled field", api + "types.go", `json:"replicas,omitempty"`, `json:"replica,omitempty"`, "./internal/tests/schema", "TestFields"},
-	{"a misspelled group", "api/examples-gzh.com/v1alpha1/register.go", `GroupName = "examples-gzh.com"`, `GroupName = "example-gzh.com"`, "./internal/tests/schema", "TestKindsAreComplete"},
+	{"a new field that the schema lacks", api + "types.go", "DeploymentName string `json:\"deploymentName\"`", "DeploymentName string `json:\"deploymentName\"`\n\tForgotten string `json:\"forgotten\"`", "./internal/tests/schema", "TestKinds"},
+	{"a misspelled field", api + "types.go", `json:"replicas,omitempty"`, `json:"replica,omitempty"`, "./internal/tests/schema", "TestKinds"},
+	{"a misspelled group", "api/examples-gzh.com/v1alpha1/register.go", `GroupName = "examples-gzh.com"`, `GroupName = "example-gzh.com"`, "./internal/tests/schema", "TestKinds"},
 	{"nil becomes empty", api + "deepcopy.go", "if s.Conditions != nil {", "if true {", everything, "TestDeepCopyKeepsNilAndEmpty"},
 
 	// Requests.
@@ -44,8 +44,8 @@ var mutants = []struct {
 	{"an option dropped", "clientset/foo.go", "VersionedParams(&listOpts, ParameterCodec).", "", "./clientset", "TestFooRequests"},
 	{"TimeoutSeconds lost", "clientset/clientset.go", "return time.Duration(ptr.Deref(opts.TimeoutSeconds, 0)) * time.Second", "return 0", "./clientset", "TestFooRequests"},
 	{"a wrong codec", "clientset/clientset.go", "Codecs.WithoutConversion()", "Codecs", "./clientset", "TestFooRequests"},
-	{"a kind that is not registered", api + "register.go", "&Foo{},", "", "./internal/tests/schema", "TestKindsAreComplete"},
-	{"a list that is not registered", "api/examples-gzh.com/v1alpha1/register.go", "&ProjectList{},", "", "./internal/tests/schema", "TestKindsAreComplete"},
+	{"a kind that is not registered", api + "register.go", "&Foo{},", "", "./internal/tests/schema", "TestKinds"},
+	{"a list that is not registered", "api/examples-gzh.com/v1alpha1/register.go", "&ProjectList{},", "", "./internal/tests/schema", "TestKinds"},
 	{"an apply that cannot leave a field out", api + "applyconfiguration/foo.go", `json:"deploymentName,omitempty"`, `json:"deploymentName"`, "./internal/tests/schema", "TestApplyConfigurations"},
 	{"the caller's configuration changed", "clientset/clientset.go", "config := *c\n\tif config.UserAgent", "config := *c\n\tc.UserAgent = \"changed\"\n\tif config.UserAgent", "./clientset", "TestNewForConfigLeavesConfigAlone"},
 	{"a rate limiter for each group", "clientset/clientset.go", "config.RateLimiter = flowcontrol", "_ = flowcontrol", "./clientset", "TestGroupsShareOneRateLimiter"},

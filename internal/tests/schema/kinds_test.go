@@ -1,141 +1,196 @@
 package schema
 
 import (
-	"cmp"
+	"encoding/json"
 	"os"
 	"path/filepath"
 	"reflect"
+	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
 	rbacv1 "k8s.io/api/rbac/v1"
-	"k8s.io/apimachinery/pkg/api/meta"
-	"k8s.io/apimachinery/pkg/runtime/schema"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/yaml"
 
 	"example.com/byhand/clientset"
 	"example.com/byhand/internal/testkit/samples"
+	"example.com/byhand/kit/check"
+	"example.com/byhand/kit/crd"
 )
 
-// lists are the files that name each kind, by its plural or by the kind itself. That something
-// is missing there neither the compiler nor another test notices.
+const root = "../../../"
+
+// lists are the files that name each kind. Without the name, neither the compiler nor another test fails.
 var lists = []string{"config/crd/Kustomization", "internal/kinds/kinds.go", "main.go"}
 
-// roles are what each role must allow for a kind.
+// roles are the verbs that each role must allow for each kind.
 var roles = map[string][]string{
 	"config/rbac/role.yaml":        {"list", "watch"},
 	"config/rbac/editor_role.yaml": {"get", "list", "watch", "create", "update", "patch", "delete", "deletecollection"},
 	"config/rbac/viewer_role.yaml": {"get", "list", "watch"},
 }
 
-// Each kind that is defined is registered. Each that is registered has a client, a sample and
-// rights, and is named wherever the kinds are listed.
-func TestKindsAreComplete(t *testing.T) {
-	files, err := filepath.Glob("../../../config/crd/*.yaml")
-	if err != nil || len(files) == 0 {
-		t.Fatalf("the definitions are in %v: %v", files, err)
-	}
-	for _, file := range files {
-		d := definitionIn(t, strings.TrimPrefix(file, "../../../"))
-		gv := schema.GroupVersion{Group: d.Spec.Group, Version: d.Spec.Versions[0].Name}
-		for _, name := range []string{d.Spec.Names.Kind, d.Spec.Names.ListKind, "WatchEvent"} {
-			if !clientset.Scheme.Recognizes(gv.WithKind(name)) {
-				t.Errorf("%s %s is not registered: see register.go beside its types (the types, and metav1.AddToGroupVersion), and AddToScheme in clientset/scheme.go", gv, name)
-			}
-		}
-	}
-	for _, k := range kinds() {
-		if k.client == nil {
-			t.Errorf("internal/testkit/samples/samples.go has no row of %s with its client", k.Kind)
-		}
-		for _, file := range lists {
-			if text := strings.ToLower(read(t, file)); !strings.Contains(text, k.plural) && !strings.Contains(text, `"`+strings.ToLower(k.Kind)+`"`) {
-				t.Errorf("%s names no %s", file, k.plural)
-			}
-		}
-		sample := "config/samples/" + strings.ToLower(k.Kind) + ".yaml"
-		if want := "apiVersion: " + k.GroupVersion().String() + "\nkind: " + k.Kind + "\n"; !strings.Contains(read(t, sample), want) {
-			t.Errorf("%s is no sample of %s", sample, k)
-		}
-		for file, verbs := range roles {
-			if missing := k.missing(t, file, verbs); missing != nil {
-				t.Errorf("%s does not allow %s of %s", file, missing, k.plural)
-			}
-		}
-	}
-	if t.Failed() {
-		t.Log(`CONTRIBUTING.md, "Add a kind", says what stands there`)
+// forEachKind runs a test for each kind.
+func forEachKind(t *testing.T, test func(t *testing.T, k samples.Kind)) {
+	for _, k := range samples.All {
+		t.Run(k.Kind, func(t *testing.T) { test(t, k) })
 	}
 }
 
-// read returns the text of a file of the repository.
+func crdFile(k samples.Kind) string { return root + "config/crd/" + k.Plural + "." + k.Group + ".yaml" }
+
+func definition(t *testing.T, k samples.Kind) crd.Definition {
+	t.Helper()
+	return crd.Read(t, []byte(read(t, crdFile(k))))
+}
+
 func read(t *testing.T, file string) string {
 	t.Helper()
-	text, err := os.ReadFile("../../../" + file)
+	text, err := os.ReadFile(file)
 	if err != nil {
-		t.Error(err)
+		t.Fatal(err)
 	}
 	return string(text)
 }
 
-// kind is a kind of ours.
-type kind struct {
-	schema.GroupVersionKind
-	plural string // as URLs have it
-	typ    reflect.Type
-	client reflect.Type // nil if there is none
-}
+// client returns the type of a kind's client.
+func client(k samples.Kind) reflect.Type { return reflect.TypeOf(k.Client(clientset.New(nil), "")) }
 
-// kinds returns those of ours that clientset.Scheme has with a list.
-func kinds() []kind {
-	var all []kind
-	for gvk, typ := range clientset.Scheme.AllKnownTypes() {
-		if isOurs(typ) && clientset.Scheme.Recognizes(gvk.GroupVersion().WithKind(gvk.Kind+"List")) {
-			plural, _ := meta.UnsafeGuessKindToResource(gvk)
-			all = append(all, kind{gvk, plural.Resource, typ, clientOf(gvk)})
+// The CRD, the registered names, the copies and the sample match the Go types of each kind (package check).
+func TestKinds(t *testing.T) {
+	if files, err := filepath.Glob(root + "config/crd/*.yaml"); err != nil || len(files) != len(samples.All) {
+		t.Errorf("internal/testkit/samples/samples.go has %d kinds, config/crd has %v (%v)", len(samples.All), files, err)
+	}
+	forEachKind(t, func(t *testing.T, k samples.Kind) {
+		parts := check.Kind{Scheme: clientset.Scheme, Owner: k.GroupVersionKind, Plural: k.Plural,
+			CRD: crdFile(k), Sample: root + "config/samples/" + strings.ToLower(k.Kind) + ".yaml"}
+		parts.Test(t)
+		names := definition(t, k).Spec.Names
+		if !slices.Contains(names.Categories, "byhand") || len(names.ShortNames) == 0 {
+			t.Errorf("categories %q, short names %q: want byhand for kubectl get byhand, and a short name", names.Categories, names.ShortNames)
 		}
-	}
-	slices.SortFunc(all, func(a, b kind) int { return cmp.Compare(a.String(), b.String()) })
-	return all
+	})
 }
 
-func isOurs(typ reflect.Type) bool {
-	return strings.HasPrefix(typ.PkgPath(), "example.com/byhand/api/")
-}
-
-// clientOf returns the client of a kind, nil if the table of kinds has none.
-func clientOf(gvk schema.GroupVersionKind) reflect.Type {
-	for _, k := range samples.All {
-		if k.GroupVersionKind == gvk {
-			return reflect.TypeOf(k.Client(clientset.New(nil), ""))
+func TestKindsAreListed(t *testing.T) {
+	forEachKind(t, func(t *testing.T, k samples.Kind) {
+		for _, file := range lists {
+			if text := strings.ToLower(read(t, root+file)); !strings.Contains(text, k.Plural) && !strings.Contains(text, `"`+strings.ToLower(k.Kind)+`"`) {
+				t.Errorf("%s does not name %s", file, k.Plural)
+			}
 		}
-	}
-	return nil
+		for file, verbs := range roles {
+			var role rbacv1.ClusterRole
+			if err := yaml.Unmarshal([]byte(read(t, root+file)), &role); err != nil {
+				t.Fatal(err)
+			}
+			for _, verb := range verbs {
+				if !slices.ContainsFunc(role.Rules, func(rule rbacv1.PolicyRule) bool {
+					return slices.Contains(rule.APIGroups, k.Group) && slices.Contains(rule.Resources, k.Plural) && slices.Contains(rule.Verbs, verb)
+				}) {
+					t.Errorf("%s does not allow %s of %s", file, verb, k.Plural)
+				}
+			}
+		}
+	})
 }
 
-// has says whether a kind's client has a method.
-func (k kind) has(method string) bool {
-	if k.client == nil {
-		return false
-	}
-	_, ok := k.client.MethodByName(method)
-	return ok
+// A kind has the scale subresource if its status has a selector, which only autoscalers read.
+func TestSubresources(t *testing.T) {
+	forEachKind(t, func(t *testing.T, k samples.Kind) {
+		var want any
+		status, hasStatus := crd.Fields(reflect.TypeOf(k.Object).Elem())["status"]
+		if hasStatus && crd.Fields(status.Type)["selector"].Name != "" {
+			want = map[string]any{"specReplicasPath": ".spec.replicas", "statusReplicasPath": ".status.replicas", "labelSelectorPath": ".status.selector"}
+		}
+		if diff := cmp.Diff(want, definition(t, k).Spec.Versions[0].Subresources["scale"]); diff != "" {
+			t.Errorf("subresource scale (-want +got):\n%s", diff)
+		}
+		for _, method := range []string{"UpdateStatus", "ApplyStatus"} {
+			if _, has := client(k).MethodByName(method); has != hasStatus {
+				t.Errorf("Go has a status: %t; the client has %s: %t", hasStatus, method, has)
+			}
+		}
+	})
 }
 
-// missing returns the verbs that a role does not allow for a kind.
-func (k kind) missing(t *testing.T, file string, verbs []string) (missing []string) {
+// Each time that a schema admits survives a round trip through the Go type. A time that does not decode stops
+// the informer of its kind. If the API server rejects the encoded time, no status can be written.
+func TestTimesSurvive(t *testing.T) {
+	forEachKind(t, func(t *testing.T, k samples.Kind) {
+		timesSurvive(t, k.Kind, definition(t, k).Spec.Versions[0].Schema.OpenAPIV3Schema)
+	})
+}
+
+func timesSurvive(t *testing.T, path string, s crd.Schema) {
 	t.Helper()
-	var role rbacv1.ClusterRole
-	if err := yaml.Unmarshal([]byte(read(t, file)), &role); err != nil {
-		t.Fatal(err)
+	for name, property := range s.Properties {
+		timesSurvive(t, path+"."+name, property)
 	}
-	for _, verb := range verbs {
-		if !slices.ContainsFunc(role.Rules, func(rule rbacv1.PolicyRule) bool {
-			return slices.Contains(rule.APIGroups, k.Group) && slices.Contains(rule.Resources, k.plural) && slices.Contains(rule.Verbs, verb)
-		}) {
-			missing = append(missing, verb)
+	if s.Items != nil {
+		timesSurvive(t, path+"[]", *s.Items)
+	}
+	if s.Format != "date-time" {
+		return
+	}
+	pattern := regexp.MustCompile(s.Pattern)
+	admits := 0
+	for _, sent := range []string{
+		"2026-01-01T00:30:00Z", "1900-01-01T00:00:00Z", "9999-12-31T23:59:59.999999999Z", "2026-01-01T00:30:00.5+00:00",
+		"2026-01-01t00:30:00z", "2026-01-01T00:30:00+99:99", "0001-01-01T00:00:00Z",
+		"0001-01-01T01:00:00+01:00", "1900-01-01T00:00:00+01:00", "9999-12-31T23:59:59-01:00",
+	} {
+		if !pattern.MatchString(sent) {
+			continue
+		}
+		admits++
+		var through metav1.Time
+		err := json.Unmarshal([]byte(strconv.Quote(sent)), &through)
+		if back, _ := json.Marshal(through); err != nil || !pattern.MatchString(strings.Trim(string(back), `"`)) {
+			t.Errorf("%s: the schema admits %s, which Go encodes as %s, error %v", path, sent, back, err)
 		}
 	}
-	return missing
+	if admits < 4 {
+		t.Errorf("%s: the schema admits %d of the times, want the first four", path, admits)
+	}
+}
+
+// An apply configuration has each field of its Go type, and omits fields that are not set.
+func TestApplyConfigurations(t *testing.T) {
+	forEachKind(t, func(t *testing.T, k samples.Kind) {
+		apply, exists := client(k).MethodByName("Apply")
+		if !exists {
+			t.Fatal("the client has no Apply")
+		}
+		compareApply(t, k.Kind, reflect.TypeOf(k.Object).Elem(), apply.Type.In(2))
+	})
+}
+
+func compareApply(t *testing.T, path string, typ, configuration reflect.Type) {
+	t.Helper()
+	for typ.Kind() == reflect.Pointer || typ.Kind() == reflect.Slice || typ.Kind() == reflect.Map {
+		path, typ = path+map[reflect.Kind]string{reflect.Slice: "[]", reflect.Map: "{}"}[typ.Kind()], typ.Elem()
+	}
+	for configuration.Kind() == reflect.Pointer || configuration.Kind() == reflect.Slice || configuration.Kind() == reflect.Map {
+		configuration = configuration.Elem()
+	}
+	if !strings.HasPrefix(typ.PkgPath(), "example.com/byhand/api/") {
+		return
+	}
+	got := crd.Fields(configuration)
+	for name, field := range crd.Fields(typ) {
+		its, ok := got[name]
+		if !ok {
+			t.Errorf("%s.%s is not in %s", path, name, configuration)
+			continue
+		}
+		if zero := its.Type.Kind(); !its.Anonymous && (!its.Optional() || zero != reflect.Pointer && zero != reflect.Slice && zero != reflect.Map) {
+			t.Errorf("%s.%s: %s always sends it: make it a pointer, a slice or a map with omitempty", path, name, configuration)
+		}
+		compareApply(t, path+"."+name, field.Type, its.Type)
+	}
 }
