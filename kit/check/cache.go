@@ -6,7 +6,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/go-logr/logr"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -119,7 +118,7 @@ func (r *reconciled) show(late *Cache) {
 func (r *reconciled) call() (sent []string, requeueAfter time.Duration, err error) {
 	r.Helper()
 	r.Forget()
-	requeueAfter, err = r.reconcile(klog.NewContext(r.Context(), logr.Discard()), r.key)
+	requeueAfter, err = r.reconcile(klog.NewContext(r.Context(), klog.New(nil)), r.key)
 	for _, c := range r.caches {
 		for _, before := range c.shown {
 			key, _ := cache.MetaNamespaceKeyFunc(before)

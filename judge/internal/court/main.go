@@ -15,7 +15,6 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/go-logr/logr"
 	"k8s.io/klog/v2"
 )
 
@@ -54,7 +53,7 @@ func Main() {
 	})
 
 	// The informers of the judge have nothing to say to its user.
-	klog.SetLogger(logr.Discard())
+	klog.SetLogger(klog.New(nil)) // discards everything
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
 	defer stop()
 	Exit(do(ctx, o))

@@ -13,7 +13,6 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/go-logr/logr"
 	utilruntime "k8s.io/apimachinery/pkg/util/runtime"
 	"k8s.io/klog/v2"
 )
@@ -28,7 +27,7 @@ const hangs = 15 * time.Second
 // a line to the third file when one begins and when it ends, and ends the process.
 func Play(t *testing.T, program Contract) {
 	lines := json.NewEncoder(os.NewFile(3, "results"))
-	klog.SetLogger(logr.Discard())
+	klog.SetLogger(klog.New(nil)) // discards everything
 	// One of them sleeps until the last error of the process is a millisecond ago, in the time of another
 	// scenario.
 	utilruntime.ErrorHandlers = nil
