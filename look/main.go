@@ -134,7 +134,7 @@ func show(ctx context.Context, glass *look.Glass, address string) error {
 	if address == "" {
 		return nil
 	}
-	server, err := page.Listen(address, glass.History, page.Options{Outside: true, Tables: func(ctx context.Context) any { return glass.Tables(ctx) }})
+	server, err := page.Listen(address, glass.History, page.Options{Outside: true})
 	if err != nil {
 		return fmt.Errorf("--page: %w", err)
 	}

@@ -15,7 +15,7 @@
 // order, and has them for the page. world.go knows the objects as they are, and whose they are. cause.go
 // says because of what a write was sent, changes.go what it changed, and story.go makes a line of it,
 // which the observer prints. rules.go says what is wasted or wrong, findings.go has what is known for
-// that, and role.go which rights were used. The page asks glass.go for what kubectl would print.
+// that, and role.go which rights were used.
 //
 // # What is kept
 //

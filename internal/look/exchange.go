@@ -116,9 +116,6 @@ func (g *Glass) RoundTrip(r *http.Request) (*http.Response, error) {
 	}
 	response, err := g.next.RoundTrip(r)
 	g.use(x, response)
-	if isSeen && err == nil && response.StatusCode < http.StatusBadRequest {
-		g.collect(x)
-	}
 	switch {
 	case !isSeen:
 	case err != nil && r.Context().Err() != nil: // The program has not waited.

@@ -5,20 +5,17 @@ import (
 	"context"
 	"crypto/rand"
 	"crypto/subtle"
-	"encoding/json"
 	"fmt"
 	"net"
 	"net/http"
 	"net/http/httputil"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
 
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/discovery"
 	"k8s.io/client-go/rest"
@@ -55,15 +52,13 @@ type Glass struct {
 	stop       context.CancelFunc
 	running    sync.WaitGroup
 	requests   atomic.Int64
-	unreadable sync.Map // what was said to be
-	server     rest.Interface
+	unreadable sync.Map          // what was said to be
 	kinds      map[string]string // by resource, of what there was at the start
 	world      *world
 	findings   *findings
 
-	mu          sync.Mutex
-	collections []string // their paths
-	unused      []right  // that its role gives, and that no request has needed yet
+	mu     sync.Mutex
+	unused []right // that its role gives, and that no request has needed yet
 }
 
 // toldAfter is how long after it happened a step is told: two connections and a busy machine may be
@@ -103,8 +98,7 @@ func New(ctx context.Context, config *rest.Config, o Options) (*Glass, error) {
 			g.kinds[version.WithResource(one.Name).GroupResource().String()] = one.Kind
 		}
 	}
-	g.server = client.RESTClient()
-	g.base = strings.TrimSuffix(g.server.Get().URL().Path, "/")
+	g.base = strings.TrimSuffix(client.RESTClient().Get().URL().Path, "/")
 	config = rest.CopyConfig(config)
 	config.NextProtos = []string{"http/1.1"} // An upgrade, such as exec, needs it.
 	config.WrapTransport = nil               // What it would change in an answer, the program must see.
@@ -149,45 +143,6 @@ func (g *Glass) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	_, _ = control.SetReadDeadline(time.Time{}), control.SetWriteDeadline(time.Time{})
 	g.requests.Add(1)
 	g.proxy.ServeHTTP(w, r)
-}
-
-// Table is what kubectl get prints of the objects of one kind.
-type Table struct {
-	Resource string `json:"resource"`
-	metav1.Table
-}
-
-const (
-	mostTables = 16
-	mostRows   = "50" // of a table
-	asTable    = "application/json;as=Table;v=v1;g=meta.k8s.io"
-)
-
-// collect notes that the program reads or writes objects of a collection.
-func (g *Glass) collect(x *exchange) {
-	// What is in an object's path after the collection's is its name and a subresource.
-	path := strings.TrimSuffix(strings.TrimSuffix(x.Path, "/"+x.Target.Subresource), "/"+x.Target.Name)
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	if len(g.collections) < mostTables && !slices.Contains(g.collections, path) {
-		g.collections = append(g.collections, path)
-	}
-}
-
-// Tables asks the API server for what the program reads or writes. What cannot be had is missing.
-func (g *Glass) Tables(ctx context.Context) []Table {
-	g.mu.Lock()
-	collections := slices.Clone(g.collections)
-	g.mu.Unlock()
-	all := []Table{}
-	for _, path := range collections {
-		table := Table{Resource: path}
-		body, err := g.server.Get().AbsPath(path).Param("limit", mostRows).Param("includeObject", string(metav1.IncludeNone)).SetHeader("Accept", asTable).DoRaw(ctx)
-		if err == nil && json.Unmarshal(body, &table.Table) == nil {
-			all = append(all, table)
-		}
-	}
-	return all
 }
 
 // Requests is how many have come.

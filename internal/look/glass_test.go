@@ -3,16 +3,13 @@ package look
 import (
 	"bufio"
 	"errors"
-	"fmt"
 	"io"
 	"net/http"
 	"net/http/httptest"
 	"os"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/clientcmd"
@@ -38,8 +35,8 @@ func before(t *testing.T, handler http.Handler) (g *Glass, config *rest.Config) 
 }
 
 // Who has no token is refused, and the API server does not get it. An upgrade, such as exec and
-// port-forward need, passes both ways, and nothing of it is told. The page has the tables of what the
-// program reads. The kubeconfig is of one user, and goes with the Glass.
+// port-forward need, passes both ways, and nothing of it is told. The kubeconfig is of one user, and goes with the
+// Glass.
 func TestGlass(t *testing.T) {
 	s := testkit.NewAPIServer()
 	g, config := before(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -55,8 +52,6 @@ func TestGlass(t *testing.T) {
 			defer connection.Close()
 			_, _ = io.WriteString(connection, "HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: SPDY/3.1\r\n\r\n")
 			_, _ = io.Copy(connection, stream)
-		case r.Header.Get("Accept") == asTable:
-			_, _ = fmt.Fprintf(w, `{"rows":[{"cells":[%q,%q]}]}`, r.URL.Path, r.FormValue("includeObject"))
 		default:
 			s.ServeHTTP(w, r)
 		}
@@ -85,10 +80,6 @@ func TestGlass(t *testing.T) {
 		if apierrors.IsUnauthorized(err) != isRefused {
 			t.Errorf("with the token %s: %v", token, err)
 		}
-	}
-	want := []Table{{Resource: path, Table: metav1.Table{Rows: []metav1.TableRow{{Cells: []any{path, "None"}}}}}}
-	if diff := cmp.Diff(want, g.Tables(t.Context())); diff != "" {
-		t.Errorf("the tables (-want +got):\n%s", diff)
 	}
 
 	info, err := os.Stat(g.Kubeconfig)

@@ -11,9 +11,8 @@
 //	…
 //	go server.Run(ctx)
 //
-//	/        the page: plain HTML, CSS, SVG and ES modules from static/, as they are
-//	/steps   the steps, as server-sent events
-//	/tables  with Options.Tables: what kubectl prints of the objects
+//	/       the page: plain HTML, CSS, SVG and ES modules from static/, as they are
+//	/steps  the steps, as server-sent events
 //
 // A browser gets what the History has kept, and then each new step. Each event has
 // an id, PROCESS-SEQ. A browser that comes back with the last one it has seen is
@@ -23,9 +22,8 @@
 // static/ has a file for each part of the page. feed.js receives, history.js keeps,
 // player.js says where in time the page is, world.js what is so at that time, and
 // picture.js (with scene.js, moves.js and token.js), panel.js and tables.js show it,
-// each kind as kinds.js says; printed.js
-// shows the tables of /tables. The site (make site) plays a recording and shows its playground
-// with the same files: only feed.js is another one there, since it has no server to ask.
+// each kind as kinds.js says. The site (make site) plays a recording and shows its playground
+// with the same files, except for feed.js: the site has no server to ask.
 //
 // # Caveats
 //

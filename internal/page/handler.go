@@ -2,7 +2,6 @@ package page
 
 import (
 	"embed"
-	"encoding/json"
 	"io/fs"
 	"net"
 	"net/http"
@@ -25,13 +24,6 @@ const policy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src
 func handler(bound *net.TCPAddr, source *trace.History, o Options) http.Handler {
 	mux, files := http.NewServeMux(), static()
 	mux.Handle("GET /steps", newStream(source, o))
-	if o.Tables != nil {
-		mux.HandleFunc("GET /tables", func(w http.ResponseWriter, r *http.Request) {
-			w.Header().Set("Content-Type", "application/json")
-			w.Header().Set("Cache-Control", "no-store")
-			_ = json.NewEncoder(w).Encode(o.Tables(r.Context())) // A browser that has gone reads no error.
-		})
-	}
 	mux.Handle("GET /{$}", files)
 	mux.Handle("GET /{file}", files)
 	return guard(serve.OwnHost(bound, mux))

@@ -1,7 +1,6 @@
 package page
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"log"
@@ -25,8 +24,6 @@ type Options struct {
 	Recording string
 	// Outside says that the program is seen from outside: only its requests and what comes back.
 	Outside bool
-	// Tables returns what kubectl prints of the objects, as JSON; nil if nobody can ask for it.
-	Tables func(ctx context.Context) any
 	// Notice is said at the top of the page, "" for nothing.
 	Notice string
 	// Shell is what to type in a second terminal before kubectl: see connect.Shell.

@@ -81,7 +81,7 @@ func (e *events) send(ctx context.Context, id string) error {
 		last = 0
 	}
 	steps := e.source.Kept(last)
-	err = e.event("hello", "", map[string]any{"process": e.process, "recording": e.options.Recording, "notice": e.options.Notice, "outside": e.options.Outside, "tables": e.options.Tables != nil, "shell": e.options.Shell})
+	err = e.event("hello", "", map[string]any{"process": e.process, "recording": e.options.Recording, "notice": e.options.Notice, "outside": e.options.Outside, "shell": e.options.Shell})
 	for kept := true; err == nil; kept = false {
 		if err := e.news(steps, kept); err != nil {
 			return err

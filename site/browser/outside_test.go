@@ -3,7 +3,6 @@
 package browser
 
 import (
-	"context"
 	"slices"
 	"testing"
 
@@ -16,13 +15,8 @@ import (
 func TestOutside(t *testing.T) {
 	t.Parallel()
 	s := newScript()
-	b := open(t, serve(t, s.History, page.Options{Outside: true, Tables: func(context.Context) any {
-		columns, rows := []map[string]any{{"name": "Name"}, {"name": "Ready"}}, []map[string]any{{"cells": []any{"<b>a</b>", "1/1"}}, {"cells": []any{"b", nil}}}
-		return []map[string]any{{"resource": "/api/v1/pods", "columnDefinitions": columns, "rows": rows}}
-	}}), laptop)
+	b := open(t, serve(t, s.History, page.Options{Outside: true}), laptop)
 	b.sees("#state", "live")
-	b.sees("#printed", "/api/v1/pods")
-	b.sees("#printed table", "<b>a</b>")
 	f := example()
 	s.add(slices.DeleteFunc(f.born(), func(step trace.Step) bool {
 		return step.Part != trace.PartStream && step.Part != trace.PartRequest

@@ -8,7 +8,6 @@ import {lineOf, Panel} from './panel.js';
 import {parts, view} from './parts.js';
 import {Picture} from './picture.js';
 import {Player} from './player.js';
-import {Printed} from './printed.js';
 import {Tables} from './tables.js';
 import {rateOf} from './world.js';
 
@@ -30,7 +29,6 @@ export const choose = {
 export const picture = new Picture(byId('picture'), byId('caption'), choose);
 const panel = new Panel(byId('panel'), history, {seek: goTo, close: closePanel, attempt});
 const tables = new Tables(history, choose);
-const printed = new Printed(byId('printed'));
 export const player = new Player(history, {
   attempt,
   step: (step) => {
@@ -73,7 +71,6 @@ const feed = new Feed({
     notice('said', hello.notice ?? '');
     view.outside = Boolean(hello.outside);
     document.body.classList.toggle('outside', view.outside);
-    printed.show(Boolean(hello.tables));
     panel.meet(hello);
     if (hello.recording && known !== hello.process) {
       goAt(slowly);
