@@ -28,7 +28,6 @@ func TestBounds(t *testing.T) {
 		want    []string
 	}{
 		{"fewer than fit", NewHistory(3, math.MaxInt64), 2, []string{"1", "2"}},
-		{"as many as fit", NewHistory(3, math.MaxInt64), 3, []string{"1", "2", "3"}},
 		{"more", NewHistory(3, math.MaxInt64), 8, []string{"6", "7", "8"}},
 		{"more bytes than fit", NewHistory(99, 2*stepBytes+10), 70, []string{"69", "70"}},
 		{"one step is more than fits", NewHistory(99, 1), 3, []string{"3"}},
@@ -42,8 +41,8 @@ func TestBounds(t *testing.T) {
 	}
 }
 
-// Whoever reads late finds the newest, sees in the numbers what is missing, and hears of
-// the end.
+// A late reader finds the newest steps, sees in the numbers which are missing, and Read ends after
+// Close.
 func TestRead(t *testing.T) {
 	h := NewHistory(2, math.MaxInt64)
 	for i := range 5 {
@@ -54,19 +53,13 @@ func TestRead(t *testing.T) {
 			t.Errorf("after %d (-want +got):\n%s", after, diff)
 		}
 	}
-	ctx, cancel := context.WithCancel(t.Context())
+	cancelled, cancel := context.WithCancel(t.Context())
 	cancel()
-	if steps := h.Read(ctx, 5); len(steps) != 0 {
-		t.Errorf("%d steps came from nowhere", len(steps))
-	}
-	if steps := h.Read(ctx, 4); len(steps) != 1 {
-		t.Errorf("%d steps are left for one who must go, want 1", len(steps))
+	if steps := h.Read(cancelled, 5); len(steps) != 0 {
+		t.Errorf("%d steps come after the last", len(steps))
 	}
 	h.Close()
-	if steps := h.Read(t.Context(), 4); len(steps) != 1 {
-		t.Errorf("%d steps are left at the end, want 1", len(steps))
-	}
-	if steps := h.Read(t.Context(), 5); len(steps) != 0 {
-		t.Errorf("%d steps come after the end", len(steps))
+	if steps, more := h.Read(t.Context(), 4), h.Read(t.Context(), 5); len(steps) != 1 || len(more) != 0 {
+		t.Errorf("%d steps are left at the end, and then %d, want 1 and 0", len(steps), len(more))
 	}
 }
