@@ -42,14 +42,13 @@ var syncTimeout = 2 * time.Minute
 
 func main() {
 	o, err := app.ParseFlags(os.Args[1:])
-	log := app.NewLog(o)
+	app.StartLog(o)
 	if err == nil {
 		ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 		context.AfterFunc(ctx, stop)   // The second signal ends the process.
 		signal.Ignore(syscall.SIGPIPE) // The program continues without a reader of stdout (byhand | head).
 		err = run(ctx, o, os.Stdout)
 	}
-	log.Flush()
 	if err != nil && !errors.Is(err, context.Canceled) {
 		fmt.Fprintln(os.Stderr, "byhand:", err)
 		os.Exit(1)

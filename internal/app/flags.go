@@ -66,12 +66,11 @@ func ParseFlags(args []string) (o Options, err error) {
 	return o, err
 }
 
-// NewLog sends the logs of client-go, which uses klog, and of net/http to stderr. The program continues if nothing
-// reads stderr.
-func NewLog(o Options) *observer.Log {
+// StartLog sends the logs of client-go, which uses klog, and of net/http to stderr, without control characters: an
+// error may quote the answer of a webhook.
+func StartLog(o Options) {
 	_ = new(klog.Level).Set(fmt.Sprint(o.verbosity))
-	log := observer.NewLog(os.Stderr)
+	log := observer.HarmlessWriter(os.Stderr)
 	klog.SetLoggerWithOptions(textlogger.NewLogger(textlogger.NewConfig(textlogger.Output(log), textlogger.Verbosity(o.verbosity))), klog.ContextualLogger(true))
 	klog.CopyStandardLogTo("WARNING")
-	return log
 }

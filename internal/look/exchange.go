@@ -99,7 +99,7 @@ func (x *exchange) note(what string, code int, body []byte) int64 {
 	if x.Target.Name != "" {
 		step.Key = x.objectKey()
 	}
-	return x.glass.Record(step, len(body), func(step *trace.Step) { x.glass.tell(note{x, step, code, body}) })
+	return x.glass.Record(step, func(step *trace.Step) { x.glass.tell(note{x, step, code, body}) })
 }
 
 // RoundTrip passes a request on, and reads along.

@@ -20,7 +20,7 @@ func (g *Glass) say(n note, word, format string, args ...any) {
 // remark makes a line of the story of what the program neither heard nor sent. Unlike the others it
 // may be called at any time.
 func (g *Glass) remark(word, format string, args ...any) {
-	g.Record(&trace.Step{Part: trace.PartProgram, What: trace.Said, Story: word, Text: fmt.Sprintf(format, args...)}, 0, nil)
+	g.Record(&trace.Step{Part: trace.PartProgram, What: trace.Said, Story: word, Text: fmt.Sprintf(format, args...)}, nil)
 }
 
 // tell makes a line of a note, if it is worth one.

@@ -33,11 +33,8 @@
 //     order of the numbers when the step is published, 20 ms later.
 //   - A step says what was so when it happened. Whose write an event comes from may have
 //     been learned since.
-//   - Memory is bounded, however many objects there are and however slow a reader is. If
-//     that is not enough, steps are missing: a gap in the numbers says how many, and
-//     Print says it in a line. Of what Print has written and no program reads, the oldest lines
-//     go. What a browser has yet to read comes on top.
-//   - Close publishes what was recorded before it, which then has a second to be read.
+//   - At most 32,768 steps wait to be published. More are lost, and their numbers are missing.
+//   - Close publishes what was recorded before it.
 //   - No header is ever in a step. Of objects and bodies only the fields are shown that
 //     their Kind names, and of annotations only those whose name begins with the group of
 //     an observed kind.
@@ -52,7 +49,9 @@
 //     that was another client's, its event may count as our own.
 //   - Objects are read after they were handed over. An object in a store is never
 //     changed, or this package would show what it never was.
-//   - What a gap has swallowed is not known: an own write may go unnamed after it.
+//   - While nothing reads the output of Print, no step is published: the page shows nothing new,
+//     steps are lost, and Close waits. A reader that has exited stops nothing.
+//   - If the answer to a write is lost in this way, its event counts as another client's.
 //   - The queue does not tell when a delay is over. The step "due" comes when a worker takes
 //     the key or gives it back.
 //   - A server's refusal is shown in its words, which may quote a value that was sent.

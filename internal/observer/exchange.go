@@ -84,7 +84,7 @@ func (x *exchange) record(step *trace.Step, body []byte, finish func(*trace.Step
 	if x.run != nil {
 		step.For = x.run.name()
 	}
-	return x.observer.record(step, x.at, len(body), func(step *trace.Step) {
+	return x.observer.record(step, x.at, func(step *trace.Step) {
 		if finish != nil {
 			finish(step)
 		}

@@ -116,7 +116,7 @@ func (h *handler) event(e *event, before, object any, next func()) {
 func (h *handler) record(belongs string) {
 	if h.step != nil && h.why.seq == 0 {
 		h.step.For = cmp.Or(h.step.For, belongs)
-		h.why.seq = h.observer.record(h.step, nil, 0, h.finish)
+		h.why.seq = h.observer.record(h.step, nil, h.finish)
 	}
 }
 

@@ -114,20 +114,6 @@ func TestHandler(t *testing.T) {
 			t.Errorf("%s: a key is added because of it: %t, want %t", test.reason, adds, test.adds)
 		}
 	}
-	// Of a long first list the story tells the beginning, and counts no Deployment that is another's.
-	told(r)
-	for range 2 * maxFound {
-		ofFoos.OnAdd(foo("1"), true)
-		ofDeployments.OnAdd(deployment("7", false), true)
-	}
-	ofDeployments.OnAdd(deployment("5", true), true)
-	stories := map[string]int{}
-	for _, step := range kept(r) {
-		stories[step.Story]++
-	}
-	if stories["found"] != maxFound || stories["more"] != 1 {
-		t.Errorf("of a long list the story tells %v, want %d found, and once that there are more", stories, maxFound)
-	}
 }
 
 // What is shown of an object, and that the object stays as it is.

@@ -1,22 +1,16 @@
 package observer
 
 import (
-	"bytes"
 	"context"
 	"fmt"
-	"net/http"
-	"net/http/httptest"
-	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/tools/cache"
 
 	"example.com/byhand/controller"
-	"example.com/byhand/internal/trace"
 )
 
 // late does something while no goroutine publishes, which is told after it. If anything that
@@ -91,102 +85,17 @@ func TestToldSoon(t *testing.T) {
 	})
 }
 
-// What is sent is kept as it was: its buffer may be used again before the step is
-// told.
-func TestBodyIsCaptured(t *testing.T) {
-	r := observing()
-	server := r.Transport(roundTripper(func(*http.Request) (*http.Response, error) {
-		return &http.Response{StatusCode: http.StatusOK, Body: http.NoBody}, nil
-	}))
-	body := []byte(r.render(r.kinds["Foo"], open(foo("1")), objectLimit))
-	wanted := string(body)
+// More steps than can wait are lost, and their numbers are missing.
+func TestTooManySteps(t *testing.T) {
+	r := New(Options{All: true})
 	late(r, func() {
-		request, err := http.NewRequest(http.MethodPut, fooPath, bytes.NewReader(body))
-		if err != nil {
-			t.Fatal(err)
+		for range maxPending + 3 {
+			say(r, "waits, or is lost")
 		}
-		_, _ = server.RoundTrip(request)
-		clear(body)
 	})
-	past := kept(r)
-	if diff := cmp.Diff(wanted, past[0].Request.Body); diff != "" {
-		t.Errorf("what was sent (-want +got):\n%s", diff)
-	}
-}
-
-// maxPendingSteps is how many short steps can wait to be told.
-const maxPendingSteps = maxPending / stepOverhead
-
-// More than can be told is counted in its place, by number and by bytes, and what
-// comes after is told again.
-func TestTooMuch(t *testing.T) {
-	for _, test := range []struct {
-		reason string
-		fill   func(r *Observer)
-		fit    int
-	}{
-		{"many", func(r *Observer) {
-			for range maxPendingSteps {
-				say(r, "fits")
-			}
-		}, maxPendingSteps},
-		{"large", func(r *Observer) {
-			r.record(&trace.Step{Part: trace.PartProgram, Text: "fits"}, nil, maxPending-stepOverhead, nil)
-		}, 1},
-	} {
-		r := New(Options{All: true})
-		var out bytes.Buffer
-		r.Print(Flag{}, &out)
-		late(r, func() {
-			test.fill(r)
-			r.record(&trace.Step{Part: trace.PartProgram, Text: "is lost"}, nil, 1, nil)
-			// It would fit, but the gap has one place.
-			say(r, "is lost")
-			say(r, "is lost")
-		})
-		say(r, "comes after")
-		steps := kept(r)
-		if held := r.bytes.Load(); held != 0 {
-			t.Errorf("%s: %d bytes are held after all is told", test.reason, held)
-		}
-		if len(steps) != test.fit+1 {
-			t.Fatalf("%s: %d steps are told, want %d and one after the gap", test.reason, len(steps), test.fit)
-		}
-		if after := steps[test.fit]; after.Text != "comes after" || after.Seq != int64(test.fit+4) {
-			t.Errorf("%s: after the gap comes %+v", test.reason, after)
-		}
-		r.Close()
-		if got := clock.ReplaceAllString(out.String(), ""); !strings.HasSuffix(got, "fits\n3 steps not shown\ncomes after\n") {
-			t.Errorf("%s: the story ends with %q", test.reason, got[max(len(got)-60, 0):])
-		}
-	}
-}
-
-// A gap in the middle of a reconcile, in which the answer to a write is missing:
-// nothing is claimed of what is not known, and nothing is waited for.
-func TestGapInAReconcile(t *testing.T) {
-	r := observing()
-	r.kinds["Foo"].has["queue"] = true
-	server := r.Transport(roundTripper(func(request *http.Request) (*http.Response, error) {
-		if request.Method == http.MethodPut {
-			// The request is told. What comes after is too much, until the test tells.
-			r.publish(0)
-			for range maxPendingSteps {
-				say(r, "more than fits")
-			}
-		}
-		return &http.Response{StatusCode: http.StatusOK, Body: http.NoBody}, nil
-	}))
-	observed := r.Reconcile(fooKind, reconcileFunc(func(ctx context.Context, _ cache.ObjectName) (time.Duration, error) {
-		for _, method := range []string{http.MethodGet, http.MethodPut} {
-			_, _ = server.RoundTrip(httptest.NewRequestWithContext(ctx, method, fooPath, nil))
-		}
-		r.publish(0)
-		return 0, nil
-	}))
-	late(r, func() { _, _ = observed.Reconcile(t.Context(), fooKey) })
-	all := told(r)
-	if got, want := all[len(all)-1], "reconcile ended: asked the server for Foo foo"; got != want {
-		t.Errorf("the last step is %q, want %q", got, want)
+	say(r, "comes after")
+	steps := kept(r)
+	if last := steps[len(steps)-1]; len(steps) != maxPending+1 || last.Seq != maxPending+4 {
+		t.Errorf("%d steps are kept, the last is %+v, want %d and one after the gap", len(steps), last, maxPending)
 	}
 }

@@ -34,11 +34,8 @@ const (
 	// cluster hours.
 	defaultSteps = 50_000
 	defaultBytes = 64 << 20
-	// maxPending bounds what is recorded and not published yet, in bytes: some seconds of
-	// a cold start.
-	maxPending = 32 << 20
-	// stepOverhead is about what a pending step takes besides what it holds.
-	stepOverhead = 1 << 10
+	// maxPending is how many steps may wait to be published: some seconds of a cold start.
+	maxPending   = 32 << 10
 	publishAfter = 20 * time.Millisecond
 )
 
@@ -66,9 +63,7 @@ type Observer struct {
 	mu      sync.Mutex // held while a step is recorded, and for nothing else
 	seq     int64
 	pending []pendingStep
-	missing int          // after the last pending step
-	due     bool         // publishDue will be called
-	bytes   atomic.Int64 // of pending
+	due     bool // publishDue will be called
 
 	publishing sync.Mutex // guards what follows; taken before mu
 	// own holds this process's writes, by what they made of the object; received the events
@@ -76,7 +71,6 @@ type Observer struct {
 	own, received remembered
 
 	printers []func(*trace.Step)
-	logs     []*Log // what they write to
 }
 
 // pendingStep is a step that was recorded and not published yet.
@@ -84,8 +78,6 @@ type pendingStep struct {
 	step *trace.Step
 	// finish adds what takes time, nil for nothing. It runs after that of the step before.
 	finish func(*trace.Step)
-	// bytes is how much only it holds.
-	bytes int64
 }
 
 // New returns an Observer. Close it.
@@ -100,10 +92,8 @@ func New(o Options) *Observer {
 
 // record numbers a step and returns the number. at is where its code stands, nil for
 // nowhere. finish, which may be nil, completes the step when it is published; what it reads
-// must not change any more. bytes is the size of what it holds, besides objects of a store:
-// those are there in any case, or came with an event whose bytes count.
-func (o *Observer) record(step *trace.Step, at *place, bytes int, finish func(*trace.Step)) int64 {
-	p := pendingStep{step: step, finish: finish, bytes: int64(stepOverhead + bytes)}
+// must not change any more. If too many steps wait already, this one is lost.
+func (o *Observer) record(step *trace.Step, at *place, finish func(*trace.Step)) int64 {
 	if at != nil {
 		step.File, step.Func = at.file, at.function
 	}
@@ -118,14 +108,9 @@ func (o *Observer) record(step *trace.Step, at *place, bytes int, finish func(*t
 		o.due = true
 		time.AfterFunc(o.after, o.publishDue)
 	}
-	// After one is missing all are, until the pending ones are published: the gap has one
-	// place.
-	if o.missing > 0 || o.bytes.Load()+p.bytes > maxPending {
-		o.missing++
-		return o.seq
+	if len(o.pending) < maxPending {
+		o.pending = append(o.pending, pendingStep{step, finish})
 	}
-	o.pending = append(o.pending, p)
-	o.bytes.Add(p.bytes)
 	return o.seq
 }
 
@@ -136,7 +121,7 @@ func (o *Observer) publishDue() {
 	o.publishing.Unlock()
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	if o.due = len(o.pending) > 0 || o.missing > 0; o.due {
+	if o.due = len(o.pending) > 0; o.due {
 		time.AfterFunc(o.after, o.publishDue)
 	}
 }
@@ -146,9 +131,9 @@ func (o *Observer) publish(age time.Duration) {
 	o.mu.Lock()
 	until := time.Now().Add(-age)
 	n := sort.Search(len(o.pending), func(i int) bool { return o.pending[i].step.Time.After(until) })
-	due, missing, last := o.pending[:n], 0, o.seq
+	due := o.pending[:n]
 	if o.pending = o.pending[n:]; len(o.pending) == 0 {
-		missing, o.missing, o.pending = o.missing, 0, nil
+		o.pending = nil
 	}
 	o.mu.Unlock()
 
@@ -157,38 +142,25 @@ func (o *Observer) publish(age time.Duration) {
 		if p.finish != nil {
 			p.finish(p.step)
 		}
-		o.print(p.step)
+		for _, print := range o.printers {
+			print(p.step)
+		}
 		steps[i], due[i] = p.step, pendingStep{}
-		o.bytes.Add(-p.bytes)
 	}
 	if o.all {
 		o.Add(steps...)
-	}
-	if missing > 0 {
-		o.print(&trace.Step{Seq: last, Time: time.Now(), Part: trace.PartProgram, What: trace.Dropped, Text: fmt.Sprintf("%d steps not shown", missing)})
-	}
-}
-
-func (o *Observer) print(step *trace.Step) {
-	for _, print := range o.printers {
-		print(step)
 	}
 }
 
 // Program records what the whole process does.
 func (o *Observer) Program(what, format string, args ...any) {
-	o.record(&trace.Step{Part: trace.PartProgram, What: what, Text: fmt.Sprintf(format, args...)}, o.here(), 0, nil)
+	o.record(&trace.Step{Part: trace.PartProgram, What: what, Text: fmt.Sprintf(format, args...)}, o.here(), nil)
 }
 
-// Close publishes what was recorded before it, ends Read, and gives what Print has written
-// a second to be read. It may be called twice.
+// Close publishes what was recorded before it, and ends Read. It may be called twice.
 func (o *Observer) Close() {
 	o.publishing.Lock()
+	defer o.publishing.Unlock()
 	o.publish(0)
 	o.History.Close()
-	logs := o.logs
-	o.publishing.Unlock()
-	for _, log := range logs {
-		log.Flush()
-	}
 }

@@ -46,7 +46,7 @@ func observing() *Observer {
 
 // say records a step that is only a text.
 func say(r *Observer, text string) int64 {
-	return r.record(&trace.Step{Part: trace.PartProgram, What: trace.Said, Text: text}, nil, 0, nil)
+	return r.record(&trace.Step{Part: trace.PartProgram, What: trace.Said, Text: text}, nil, nil)
 }
 
 // kept publishes what was recorded, and returns what is kept of it.
@@ -64,44 +64,27 @@ func TestWiring(t *testing.T) {
 	bar := Kind{GVK: v1alpha1.SchemeGroupVersion.WithKind("Bar"), Resource: "foos", Describe: describeFoo}
 	plain := controller.NewQueue("")
 	defer plain.ShutDown()
-	for _, all := range []bool{true, false} {
-		for want, wrong := range map[string]func(r *Observer){
-			"have one name":   func(r *Observer) { r.handler(other, cache.ResourceEventHandlerFuncs{}) },
-			"one path":        func(r *Observer) { r.handler(bar, cache.ResourceEventHandlerFuncs{}) },
-			"has no Resource": func(r *Observer) { r.handler(Kind{Resource: "foos"}, cache.ResourceEventHandlerFuncs{}) },
-			"a second handler of Foo": func(r *Observer) {
-				r.handler(fooKind, cache.ResourceEventHandlerFuncs{})
-				r.handler(fooKind, cache.ResourceEventHandlerFuncs{})
-			},
-			"a second queue of Foo":                  func(r *Observer) { r.Queue(fooKind, plain) },
-			"a second reconcile of Foo":              func(r *Observer) { r.Reconcile(fooKind, reconcileFunc(nil)) },
-			"nothing wakes the reconcile of Project": func(r *Observer) { r.Reconcile(projectKind, reconcileFunc(nil)) },
-		} {
-			r := New(Options{All: all})
-			r.Queue(fooKind, plain)
-			r.Reconcile(fooKind, reconcileFunc(nil))
-			func() {
-				defer func() {
-					if said := fmt.Sprint(recover()); !strings.Contains(said, want) {
-						t.Errorf("refused with %q, want %q", said, want)
-					}
-				}()
-				wrong(r)
+	for want, wrong := range map[string]func(r *Observer){
+		"have one name":                          func(r *Observer) { r.handler(other, cache.ResourceEventHandlerFuncs{}) },
+		"one path":                               func(r *Observer) { r.handler(bar, cache.ResourceEventHandlerFuncs{}) },
+		"has no Resource":                        func(r *Observer) { r.handler(Kind{Resource: "foos"}, cache.ResourceEventHandlerFuncs{}) },
+		"a second queue of Foo":                  func(r *Observer) { r.Queue(fooKind, plain) },
+		"nothing wakes the reconcile of Project": func(r *Observer) { r.Reconcile(projectKind, reconcileFunc(nil)) },
+		"give the controller the result of Observer.Queue": func(r *Observer) {
+			_, _ = r.Reconcile(fooKind, reconcileFunc(nil)).Reconcile(t.Context(), fooKey)
+		},
+	} {
+		r := New(Options{All: true})
+		r.Queue(fooKind, plain)
+		func() {
+			defer func() {
+				if said := fmt.Sprint(recover()); !strings.Contains(said, want) {
+					t.Errorf("refused with %q, want %q", said, want)
+				}
 			}()
-		}
+			wrong(r)
+		}()
 	}
-}
-
-// A controller that empties the queue which is not observed is refused, too.
-func TestUnobservedQueue(t *testing.T) {
-	r, queue := traced()
-	defer queue.ShutDown()
-	defer func() {
-		if said := fmt.Sprint(recover()); !strings.Contains(said, "give the controller the result of Observer.Queue") {
-			t.Errorf("refused with %q", said)
-		}
-	}()
-	_, _ = r.Reconcile(fooKind, reconcileFunc(nil)).Reconcile(t.Context(), fooKey)
 }
 
 // reconcileFunc is a Reconciler.
@@ -118,8 +101,8 @@ func TestPrint(t *testing.T) {
 	say(r, "before")
 	r.Print(Flag{on: true, json: true}, &all)
 	r.Print(Flag{on: true, key: "default/foo"}, &one)
-	r.record(&trace.Step{Part: trace.PartQueue, What: trace.Added, Key: "default/foo", For: "Foo default/foo"}, nil, 0, nil)
-	r.record(&trace.Step{Part: trace.PartQueue, What: trace.Added, Key: "default/other", For: "Foo default/other"}, nil, 0, nil)
+	r.record(&trace.Step{Part: trace.PartQueue, What: trace.Added, Key: "default/foo", For: "Foo default/foo"}, nil, nil)
+	r.record(&trace.Step{Part: trace.PartQueue, What: trace.Added, Key: "default/other", For: "Foo default/other"}, nil, nil)
 	r.Close()
 	steps, err := trace.ReadRecording(&all)
 	if err != nil || len(steps) != 3 {

@@ -51,25 +51,37 @@ func (f Flag) wanted(step *trace.Step) bool {
 }
 
 // Print writes the steps that are published from now on to out, in the form that the flag
-// says. No goroutine waits for out: see Log.
+// says. A line that cannot be written is lost.
 func (o *Observer) Print(f Flag, out io.Writer) {
-	log, line := &Log{out: out}, storyLine
+	line := storyLine
 	switch {
 	case f.json:
-		// A gap in the numbers says what is missing.
-		log.silent, line = true, (*trace.Step).Line
+		line = (*trace.Step).Line
 	case f.on:
 		line = newTimeline(out).line
 	}
 	o.publishing.Lock()
 	defer o.publishing.Unlock()
-	o.logs = append(o.logs, log)
 	o.printers = append(o.printers, func(step *trace.Step) {
 		// A step that is not part of the story has no line.
 		if text := line(step); text != "" && f.wanted(step) {
-			_, _ = io.WriteString(log, text)
+			_, _ = io.WriteString(out, text)
 		}
 	})
+}
+
+// HarmlessWriter passes text on to out, each line as Harmless returns it.
+func HarmlessWriter(out io.Writer) io.Writer { return harmlessWriter{out} }
+
+type harmlessWriter struct{ out io.Writer }
+
+func (w harmlessWriter) Write(text []byte) (int, error) {
+	lines := strings.Split(string(text), "\n")
+	for i, line := range lines {
+		lines[i] = Harmless(line)
+	}
+	_, err := io.WriteString(w.out, strings.Join(lines, "\n"))
+	return len(text), err
 }
 
 // newTimeline returns a timeline in the form that suits out: as wide as the

@@ -70,7 +70,7 @@ func (q *observedQueue) name(key cache.ObjectName) string { return q.kind + " " 
 // record records a step about a key. finish may be nil.
 func (q *observedQueue) record(part trace.Part, what string, key cache.ObjectName, step trace.Step, at *place, finish func(*trace.Step)) int64 {
 	step.Part, step.What, step.Kind, step.Key, step.For, step.Depth = part, what, q.kind, key.String(), q.name(key), q.depth
-	return q.observer.record(&step, at, 0, finish)
+	return q.observer.record(&step, at, finish)
 }
 
 // Add and AddLowPriority are how a handler adds a key.

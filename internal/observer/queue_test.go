@@ -53,7 +53,7 @@ func TestQueueCoalesces(t *testing.T) {
 		r, queue := traced()
 		defer queue.ShutDown()
 		h := r.handler(fooKind, enqueueFoos(queue))
-		h.OnAdd(foo("1"), false)
+		h.OnAdd(foo("1"), true)
 		time.Sleep(time.Second)
 		h.OnUpdate(foo("1"), foo("2"))
 		queue.Get()
@@ -64,11 +64,11 @@ func TestQueueCoalesces(t *testing.T) {
 		queue.Get()
 		queue.Done(fooKey)
 		want(t, r,
-			"store added: wants d",
-			"queue added:  ← Foo foo added",
+			"store added: wants d ← the first list",
+			"queue added: behind every change ← Foo foo in the first list",
 			"store updated: wants d",
 			"queue coalesced: waits already ← Foo foo updated",
-			"worker got: waited 1s ← Foo foo added; Foo foo updated",
+			"worker got: waited 1s ← Foo foo in the first list; Foo foo updated",
 			"store updated: wants d",
 			"queue coalesced: a worker has it: comes back when that is done ← Foo foo updated",
 			"store updated: wants d",
@@ -83,94 +83,34 @@ func TestQueueCoalesces(t *testing.T) {
 	})
 }
 
-// A key of the first list says that it waits behind what changes, and does so. One that is added
-// when the handler has returned has no cause.
-func TestQueueLowPriority(t *testing.T) {
-	r, queue := traced()
-	defer queue.ShutDown()
-	r.handler(fooKind, enqueueFoos(queue)).OnAdd(foo("1"), true)
-	changed := cache.NewObjectName("default", "changed")
-	queue.Add(changed)
-	var lines []string
-	for _, step := range kept(r) {
-		lines = append(lines, wording(&step)+" ← "+step.Cause)
-	}
-	if diff := cmp.Diff([]string{
-		"wants d ← the first list",
-		"1 in the queue, behind every change ← Foo foo in the first list",
-		"2 in the queue ← ",
-	}, lines); diff != "" {
-		t.Errorf("steps (-want +got):\n%s", diff)
-	}
-	for _, want := range []cache.ObjectName{changed, fooKey} {
-		if key, _ := queue.Get(); key != want {
-			t.Errorf("a worker gets %s, want %s", key, want)
-		}
-	}
-}
-
 // A key that comes back after a delay says which one, and depth and waiting are
 // counted from its end.
 func TestQueueDelays(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r, queue := traced()
 		defer queue.ShutDown()
-		take := func() {
-			t.Helper()
-			if key, _ := queue.Get(); key != fooKey {
-				t.Fatalf("key %s", key)
-			}
-		}
 		queue.Add(fooKey)
-		take()
+		queue.Get()
 		queue.AddAfter(fooKey, time.Second)
 		queue.AddAfter(fooKey, time.Minute)
 		queue.Done(fooKey)
+		time.Sleep(2 * time.Second)
+		queue.Get()
+		queue.Done(fooKey)
+		queue.AddAfter(fooKey, time.Hour)
+		queue.ShutDown()
+		queue.AddAfter(fooKey, time.Second) // It takes no keys any more.
 		want(t, r,
 			"queue added: ",
 			"worker got: waited 0s",
 			"queue delayed: look again in 1s",
 			"queue delayed: look again in 1m0s, an earlier look stands",
 			"worker done: still to come: look again in 1s",
-		)
-		time.Sleep(2 * time.Second)
-		take()
-		queue.Done(fooKey)
-		want(t, r,
 			"queue due:  ← the delay is over: look again in 1s",
 			"worker got: waited 1s ← the delay is over: look again in 1s",
 			"worker done: nothing waits for it",
+			"queue delayed: look again in 1h0m0s",
 		)
-
-		// Two failures, then a success.
-		for range 2 {
-			queue.AddRateLimited(fooKey)
-			time.Sleep(10 * time.Millisecond)
-			take()
-			queue.Done(fooKey)
-		}
-		queue.Forget(fooKey)
-		queue.Forget(fooKey)
-		want(t, r,
-			"queue limited: try 1 again in 5ms",
-			"queue due:  ← the delay is over: try 1 again in 5ms",
-			"worker got: waited 5ms ← the delay is over: try 1 again in 5ms",
-			"worker done: nothing waits for it",
-			"queue limited: try 2 again in 10ms",
-			"queue due:  ← the delay is over: try 2 again in 10ms",
-			"worker got: waited 0s ← the delay is over: try 2 again in 10ms",
-			"worker done: nothing waits for it",
-			"queue forgot: its 2 failures no longer count",
-		)
-		queue.AddAfter(fooKey, 0)
-		want(t, r, "queue delayed: look again in 0s")
-		queue.AddAfter(fooKey, time.Hour)
-		queue.ShutDown()
-		queue.AddAfter(fooKey, time.Second)
-		time.Sleep(2 * time.Hour)
-		if steps := told(r); len(steps) != 1 {
-			t.Errorf("after the end of the queue: %q, want the delay before it alone", steps)
-		}
 	})
 }
 

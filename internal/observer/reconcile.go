@@ -83,7 +83,7 @@ func (r *run) record(step *trace.Step, finish func(*trace.Step)) int64 {
 	if r.observer.count != nil {
 		r.observer.count(step)
 	}
-	return r.observer.record(step, r.at, 0, finish)
+	return r.observer.record(step, r.at, finish)
 }
 
 func (r *run) start() {

@@ -68,23 +68,21 @@ func TestStoryOfEvents(t *testing.T) {
 	}
 }
 
-// Of a first list of thousands the story tells the beginning; each object reaches
+// Of a long first list the story tells the beginning, and no Deployment of others; each object reaches
 // the next handler. What comes later is told.
 func TestStoryOfMany(t *testing.T) {
 	told := storyOf(t, func(r *Observer) {
 		queue := r.Queue(fooKind, controller.NewQueue(""))
 		defer queue.ShutDown()
-		handler := r.handler(fooKind, enqueueFoos(queue))
-		// They are more than there is room for while nothing can be told.
-		r.publishing.Lock()
-		defer r.publishing.Unlock()
-		for i := range 100_000 {
+		foos, deployments := r.handler(fooKind, enqueueFoos(queue)), r.handler(deploymentKind, cache.ResourceEventHandlerFuncs{})
+		for i := range 2 * maxFound {
 			f := foo("1")
 			f.Name = fmt.Sprint("foo-", i)
-			handler.OnAdd(f, true)
+			foos.OnAdd(f, true)
+			deployments.OnAdd(deployment("7", false), true)
 		}
-		handler.OnAdd(foo("1"), false)
-		if queue.Len() != 100_001 {
+		foos.OnAdd(foo("1"), false)
+		if queue.Len() != 2*maxFound+1 {
 			t.Errorf("%d keys are added, want all", queue.Len())
 		}
 	})

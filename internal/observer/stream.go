@@ -71,7 +71,7 @@ func (s *stream) record(what, text string) int64 {
 	step, request := s.step, *s.step.Request
 	request.Bytes = s.read.Load()
 	step.What, step.Text, step.Request, step.CauseSeq, step.Took = what, text, &request, s.opened, time.Since(s.began)
-	return s.observer.record(&step, s.at, 0, func(step *trace.Step) {
+	return s.observer.record(&step, s.at, func(step *trace.Step) {
 		if what == trace.Listed {
 			s.kind.listed, s.kind.place = step.Seq, place{step.File, step.Func}
 		}
@@ -125,7 +125,7 @@ func (s *stream) receive(p []byte) {
 		s.line, p = nil, rest
 		step.What, step.CauseSeq = trace.Received, s.opened
 		step.Request = &trace.Request{Method: http.MethodGet, Path: s.step.Request.Path, Bytes: int64(len(event))}
-		s.observer.record(&step, s.at, len(event), func(step *trace.Step) { s.finish(step, event) })
+		s.observer.record(&step, s.at, func(step *trace.Step) { s.finish(step, event) })
 	}
 }
 

@@ -1,11 +1,9 @@
 package observer
 
 import (
-	"regexp"
 	"strings"
 	"testing"
 	"time"
-	"unicode/utf8"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -65,37 +63,8 @@ func TestTimeline(t *testing.T) {
 	}
 }
 
-var escape = regexp.MustCompile("\x1b\\[[0-9]*m")
-
-// On a terminal of any width no line is wider than that, the columns stay where
-// they are, and colour changes nothing but the colour.
-func TestTimelineOnATerminal(t *testing.T) {
-	for width := 105; width <= 270; width++ {
-		plain := printed(&timeline{width: width}, travel()...)
-		coloured := printed(&timeline{width: width, colour: true}, travel()...)
-		if strings.Contains(plain, "\x1b") || !strings.Contains(coloured, "\x1b[36mstream") || escape.ReplaceAllString(coloured, "") != plain {
-			t.Fatalf("width %d: in colour it is another text:\n%s\n%s", width, plain, coloured)
-		}
-		words := -1
-		for _, line := range strings.Split(strings.TrimSpace(plain), "\n") {
-			if n := utf8.RuneCountInString(line); n > width {
-				t.Errorf("width %d: %d characters: %s", width, n, line)
-			}
-			if cause := strings.Index(line, "←"); cause >= 0 {
-				if at := utf8.RuneCountInString(line[:cause]); words != -1 && at != words {
-					t.Errorf("width %d: the causes are in columns %d and %d", width, words, at)
-				} else {
-					words = at
-				}
-			}
-		}
-		if strings.Contains(plain, "file.go") != (width >= 243) {
-			t.Errorf("width %d: the file is there: %t", width, strings.Contains(plain, "file.go"))
-		}
-	}
-}
-
-// Nothing that comes from an object or a server can do anything to the terminal.
+// Nothing that comes from an object or a server can do anything to the terminal: no step, and no line
+// of the log.
 func TestTimelineIsHarmless(t *testing.T) {
 	for bad, want := range map[string]string{
 		"\x1b[2J":            "<U+001B>[2J",
@@ -116,15 +85,9 @@ func TestTimelineIsHarmless(t *testing.T) {
 			t.Errorf("%q makes the line %q", bad, line)
 		}
 	}
-}
-
-// However many objects there are, the times of a bounded number are remembered.
-func TestTimelineIsBounded(t *testing.T) {
-	line := &timeline{}
-	for i := range 3 * maxPrevious {
-		line.since(&trace.Step{For: string(rune(i)), Time: time.Unix(int64(i), 0)})
-	}
-	if n := len(line.previous); n > maxPrevious+1 {
-		t.Errorf("%d times are remembered", n)
+	var log strings.Builder
+	_, _ = HarmlessWriter(&log).Write([]byte("failed: err=<\n\tdenied\x1b[2J\n >\n"))
+	if want := "failed: err=<\n denied<U+001B>[2J\n >\n"; log.String() != want {
+		t.Errorf("the log is %q, want %q", log.String(), want)
 	}
 }

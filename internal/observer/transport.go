@@ -28,9 +28,9 @@ func (o *Observer) Transport(next http.RoundTripper) http.RoundTripper {
 }
 
 // Record records a step of a program that is seen from outside, and returns its number. finish
-// completes it when it is published, after those before it; what it holds is that many bytes.
-func (o *Observer) Record(step *trace.Step, bytes int, finish func(*trace.Step)) int64 {
-	return o.record(step, nil, bytes, finish)
+// completes it when it is published, after those before it.
+func (o *Observer) Record(step *trace.Step, finish func(*trace.Step)) int64 {
+	return o.record(step, nil, finish)
 }
 
 type transport struct {

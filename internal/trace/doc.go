@@ -17,5 +17,5 @@
 //	worker     got, done
 //	reconcile  started, ended, failed (with an error or a panic)
 //	request    sent, answered, failed (without an answer)
-//	program    started, standby, leader, synced, lost, stopped, said, dropped
+//	program    started, standby, leader, synced, lost, stopped, said
 package trace

@@ -30,8 +30,7 @@ const (
 	Started, Ended, Failed                   = "started", "ended", "failed"
 	Sent, Answered                           = "sent", "answered"
 	Standby, Leader, Synced, Lost, Stopped   = "standby", "leader", "synced", "lost", "stopped"
-	// Said is anything else, Dropped is printed in the place of steps that are missing.
-	Said, Dropped = "said", "dropped"
+	Said                                     = "said" // anything else
 )
 
 // Step is one thing that one part did. Its JSON form is a line of --trace=json, of

@@ -165,10 +165,6 @@ func TestReloadRestartLoss(t *testing.T) {
 	s.lose(7)
 	s.add(f.scale(2)...)
 	b.sees("#notices", "7 steps lost")
-	// Two more, and the step that says so in the place of a third.
-	s.lose(2)
-	s.add(trace.Step{Part: trace.PartProgram, What: trace.Dropped, Text: "3 steps are missing here"})
-	b.sees("#notices", "10 steps lost")
 
 	stop()
 	b.sees("#notices", "does not answer")

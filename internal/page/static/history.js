@@ -106,8 +106,7 @@ export class History {
       return;
     }
     if (this.lastSeq > 0) {
-      // A step that says that some are missing stands in the place of the last of them.
-      this.gaps += step.seq - this.lastSeq - 1 + Number(step.what === 'dropped');
+      this.gaps += step.seq - this.lastSeq - 1;
     }
     this.lastSeq = step.seq;
     step.n = this.end;

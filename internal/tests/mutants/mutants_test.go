@@ -155,7 +155,7 @@ var mutants = []struct {
 	{"a Foo of another group", "internal/observer/kind.go", "gv.Group != kind.GVK.Group", `gv.Group == ""`, "./internal/observer", "TestRender"},
 	{"a second kind that passes for the first", "internal/observer/queue.go", "q.kind, key.String(), q.name(key)", `"Foo", key.String(), "Foo "+key.String()`, "./internal/observer", "TestTwoKinds"},
 	{"an escape sequence in the story", "internal/observer/story.go", "Harmless(text)", "text", "./internal/observer", "TestStoryOfEvents"},
-	{"lost lines that nobody counts", "internal/observer/log.go", "l.missing += missing + countLines(lines)", "_ = missing", "./internal/observer", "TestLogToFullDisk"},
+	{"an escape sequence in the log", "internal/observer/print.go", "lines[i] = Harmless(line)", "lines[i] = line", "./internal/observer", "TestTimelineIsHarmless"},
 	{"a page for everybody", "internal/page/server.go", "serve.Listen(address, o.Remote,", "serve.Listen(address, true,", "./internal/page", "TestAddresses"},
 	{"pprof for everybody", "kit/serve/health.go", "if o.Pprof {", "if true {", "./kit/serve", "TestHandler"},
 
