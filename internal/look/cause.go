@@ -3,7 +3,6 @@ package look
 import (
 	"bytes"
 	"cmp"
-	"encoding/json"
 	"fmt"
 	"slices"
 	"time"
@@ -11,6 +10,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"example.com/byhand/internal/trace"
+	"example.com/byhand/internal/wire"
 )
 
 // happening is an event as the program heard it.
@@ -97,9 +97,7 @@ func (w *write) explain(known *world) string {
 		return fmt.Sprintf("again, %s after %s", ago(w.pause), w.last.failed)
 	}
 	if w.cause == nil {
-		if bytes.HasPrefix(w.sent, protobufMagic) {
-			w.sent, _ = json.Marshal(decode(w.sent))
-		}
+		w.sent = wire.JSON(w.sent)
 		w.cause = cmp.Or(latest(all, since, began, echo), latest(all, just, began, foreign), latest(all, just, began, echo),
 			latest(newest(all, mostNamed), since, began, w.names))
 	}

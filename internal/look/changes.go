@@ -6,6 +6,8 @@ import (
 	"maps"
 	"slices"
 	"strings"
+
+	"example.com/byhand/internal/wire"
 )
 
 const (
@@ -22,8 +24,8 @@ func changes(before, now *object) string {
 		return ""
 	}
 	was, is := map[string]string{}, map[string]string{}
-	flatten(was, "", decode(before.fields))
-	flatten(is, "", decode(now.fields))
+	flatten(was, "", wire.Decode(before.fields))
+	flatten(is, "", wire.Decode(now.fields))
 	paths := maps.Clone(was)
 	maps.Copy(paths, is)
 	var all, gone, come []string

@@ -1,9 +1,8 @@
 package look
 
 import (
-	"bufio"
-	"bytes"
-	"io"
+	"context"
+	"errors"
 	"net/http"
 	"strings"
 	"time"
@@ -11,8 +10,10 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/watch"
 
 	"example.com/byhand/internal/trace"
+	"example.com/byhand/internal/wire"
 	"example.com/byhand/kit/testkit"
 )
 
@@ -89,107 +90,74 @@ type note struct {
 	body []byte
 }
 
-// note has it told when the answer to a write that came just before is in.
-func (x *exchange) note(what string, code int, body []byte) int64 {
-	step := &trace.Step{Part: trace.PartRequest, What: what, Kind: x.kind, CauseSeq: x.seq,
-		Request: &trace.Request{Method: x.Method, Path: x.Path, Status: code, Bytes: int64(len(body))}}
+// content returns the object that came; event is "" if it was no event.
+func (n note) content() (event watch.EventType, object []byte) {
+	if n.What != trace.Received {
+		return "", n.body
+	}
+	return wire.Event(n.body)
+}
+
+// RoundTrip passes a request on, and reads along.
+func (g *Glass) RoundTrip(r *http.Request) (*http.Response, error) {
+	x := g.newExchange(r)
+	response, err := (&wire.Transport{Next: g.next, Read: x.observe}).RoundTrip(r)
+	g.use(x, response)
+	return response, err
+}
+
+// observe returns how to read the request, and asks for what can be read.
+func (x *exchange) observe(r *http.Request) *wire.Exchange {
+	if !x.isSeen(r) {
+		return nil
+	}
+	r.Header.Del("Accept-Encoding")
+	r.Header.Set("Accept", x.readable(r.Header.Get("Accept")))
+	return &wire.Exchange{Many: x.isMany(), Watch: x.Watch, Tell: x.tell}
+}
+
+// readable returns what a client accepts if all of that can be read, else JSON.
+func (x *exchange) readable(accept string) string {
+	for one := range strings.SplitSeq(accept, ",") {
+		kind, parameters, _ := strings.Cut(strings.TrimSpace(one), ";")
+		switch {
+		case kind == runtime.ContentTypeJSON, kind == "*/*", kind == "":
+		case kind == runtime.ContentTypeProtobuf && (x.partial || wire.IsBuiltIn(x.Target.Group) && !strings.Contains(parameters, "as=")):
+		default:
+			if _, again := x.glass.unreadable.LoadOrStore(x.resource+kind, true); !again {
+				x.glass.remark("look", "%s of %s cannot be read here: the API server is asked for JSON", kind, x.resource)
+			}
+			return runtime.ContentTypeJSON
+		}
+	}
+	return accept
+}
+
+// tell records a message as a step. The story tells it later, when the answer to a write that came
+// just before is in.
+func (x *exchange) tell(m wire.Message) {
+	body := m.Body
+	switch {
+	case m.What == trace.Sent:
+		x.sent, body = body, nil
+	case m.Code == 0 && errors.Is(m.Err, context.Canceled): // The program has not waited.
+		body = []byte(m.Err.Error())
+	case m.Code == 0:
+		body = []byte(m.Err.Error() + ": is the API server still running?")
+	case m.What == trace.Answered && x.isWrite():
+		x.answer = wire.Metadata(body)
+		x.glass.world.wrote(x, body)
+	}
+	step := &trace.Step{Part: trace.PartRequest, What: m.What, Kind: x.kind, CauseSeq: x.seq,
+		Request: &trace.Request{Method: x.Method, Path: x.Path, Status: m.Code, Bytes: int64(len(body))}}
 	if x.isMany() {
 		step.Part = trace.PartStream
 	}
 	if x.Target.Name != "" {
 		step.Key = x.objectKey()
 	}
-	return x.glass.Record(step, func(step *trace.Step) { x.glass.tell(note{x, step, code, body}) })
-}
-
-// RoundTrip passes a request on, and reads along.
-func (g *Glass) RoundTrip(r *http.Request) (*http.Response, error) {
-	x := g.newExchange(r)
-	isSeen := x.isSeen(r)
-	if isSeen {
-		r.Header.Del("Accept-Encoding")
-		r.Header.Set("Accept", g.readable(x, r.Header.Get("Accept")))
-		x.sent = read(&r.Body)
-		if !x.isMany() {
-			x.seq = x.note(trace.Sent, 0, nil)
-		}
+	seq := x.glass.Record(step, func(step *trace.Step) { x.glass.tell(note{x, step, m.Code, body}) })
+	if m.What == trace.Sent || m.What == trace.Opened {
+		x.seq = seq
 	}
-	response, err := g.next.RoundTrip(r)
-	g.use(x, response)
-	switch {
-	case !isSeen:
-	case err != nil && r.Context().Err() != nil: // The program has not waited.
-		x.answered(0, []byte(err.Error()))
-	case err != nil:
-		x.answered(0, []byte(err.Error()+": is the API server still running?"))
-	case x.Watch && response.StatusCode == http.StatusOK:
-		x.seq = x.note(trace.Opened, http.StatusOK, nil)
-		response.Body = &stream{ReadCloser: response.Body, exchange: x, split: splitOf(response.Header.Get("Content-Type"))}
-	default:
-		x.answered(response.StatusCode, read(&response.Body))
-	}
-	return response, err
-}
-
-// answered notes an answer, or with code 0 why there is none.
-func (x *exchange) answered(code int, body []byte) {
-	what := trace.Answered
-	switch {
-	case x.isList() && code == http.StatusOK:
-		what = trace.Listed
-	case x.isMany():
-		what = trace.Refused
-	case code == 0:
-		what = trace.Failed
-	case x.isWrite():
-		x.answer = decodeMeta(body)
-		x.glass.world.wrote(x, body)
-	}
-	x.note(what, code, body)
-}
-
-// mostRead is how much of a body is read along.
-const mostRead = 32 << 20
-
-// read returns what is in a body, and leaves it to be read. It returns nil if the body is too big to
-// be told.
-func read(body *io.ReadCloser) []byte {
-	if *body == nil {
-		return nil
-	}
-	text, _ := io.ReadAll(io.LimitReader(*body, mostRead+1)) // Whoever reads the rest meets the error.
-	*body = struct {
-		io.Reader
-		io.Closer
-	}{io.MultiReader(bytes.NewReader(text), *body), *body}
-	if len(text) > mostRead {
-		return nil
-	}
-	return text
-}
-
-// stream is the body of a watch. Each event is told when it is whole.
-type stream struct {
-	io.ReadCloser
-	*exchange
-	split bufio.SplitFunc
-	kept  []byte
-}
-
-func (s *stream) Read(p []byte) (int, error) {
-	n, err := s.ReadCloser.Read(p)
-	s.kept = append(s.kept, p[:n]...)
-	for {
-		size, event, _ := s.split(s.kept, false)
-		if size == 0 {
-			return n, err
-		}
-		s.note(trace.Received, http.StatusOK, event)
-		s.kept = s.kept[size:]
-	}
-}
-
-func (s *stream) Close() error {
-	s.note(trace.Ended, http.StatusOK, nil)
-	return s.ReadCloser.Close()
 }

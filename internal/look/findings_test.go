@@ -95,7 +95,7 @@ func (s *script) watches(ms int, address string) (event func(ms int, what, objec
 	return func(ms int, what, object string) {
 			s.wait(ms)
 			fmt.Fprintf(told, `{"type":%q,"object":%s}`+"\n", what, object)
-			_, _ = io.Copy(io.Discard, passed)
+			_, _ = io.ReadFull(passed, make([]byte, told.Len()))
 		}, func(ms int) {
 			s.wait(ms)
 			_ = passed.Close()

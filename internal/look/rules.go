@@ -12,6 +12,7 @@ import (
 	"k8s.io/apimachinery/pkg/watch"
 
 	"example.com/byhand/internal/trace"
+	"example.com/byhand/internal/wire"
 )
 
 // Finding is what is wasted or wrong, and the requests that show it.
@@ -97,7 +98,7 @@ func (g *Glass) judgeRead(n note, event watch.EventType) {
 	isSame := false
 	if n.What == trace.Answered && !n.isWrite() && n.Target.Subresource == "" && n.code == http.StatusOK && isWatched {
 		known := g.world.known(n.resource, n.objectKey())
-		isSame = known != nil && known.ResourceVersion == decodeMeta(n.body).ResourceVersion
+		isSame = known != nil && known.ResourceVersion == wire.Metadata(n.body).ResourceVersion
 	}
 	pause, isPaced := f.paced(n)
 	isAll := n.Target.Namespace == "" && !r.selects && !n.partial

@@ -10,6 +10,7 @@ import (
 	"k8s.io/apimachinery/pkg/watch"
 
 	"example.com/byhand/internal/trace"
+	"example.com/byhand/internal/wire"
 )
 
 // say makes a line of the story of a note, which the page has, too.
@@ -33,9 +34,9 @@ func (g *Glass) tell(n note) {
 	case n.What == trace.Received:
 		g.received(n, event, object)
 	case n.What == trace.Listed:
-		g.listed(n, decode(object))
+		g.listed(n, wire.Decode(object))
 	case n.What == trace.Refused:
-		g.say(n, "refused", "%s of %s → %s %s", n.Verb(), n.where(), n.result(), text(decode(object), "message"))
+		g.say(n, "refused", "%s of %s → %s %s", n.Verb(), n.where(), n.result(), text(wire.Decode(object), "message"))
 	case n.What == trace.Sent:
 		n.before = g.world.known(n.resource, n.objectKey())
 	case n.isWrite():
@@ -89,10 +90,10 @@ func (g *Glass) missing(n note, r *reading) {
 // received tells an event of a watch.
 func (g *Glass) received(n note, event watch.EventType, object []byte) {
 	n.Text = string(event)
-	r, meta := g.findings.reading(n), decodeMeta(object)
+	r, meta := g.findings.reading(n), wire.Metadata(object)
 	switch {
 	case event == watch.Error:
-		g.say(n, "refused", "watch of %s: %s", n.where(), text(decode(object), "message"))
+		g.say(n, "refused", "watch of %s: %s", n.where(), text(wire.Decode(object), "message"))
 		return
 	case event == watch.Bookmark && meta.Annotations[metav1.InitialEventsAnnotationKey] == "true":
 		g.missing(n, r)
@@ -150,19 +151,19 @@ func colon(text string) string {
 
 // wrote tells a write of the program.
 func (g *Glass) wrote(n note) {
-	sent := decodeMeta(n.sent)
+	sent := wire.Metadata(n.sent)
 	n.Target.Name = cmp.Or(n.Target.Name, sent.Name, n.answer.Name) // That of a generateName is in the answer.
 	key := n.objectKey()
 	w := &write{note: n, from: sent.ResourceVersion, now: g.world.objects.of(n.resource + " " + key)}
 	isObject := n.answer.Name != "" && (n.Target.Subresource == "" || n.Target.Subresource == "status") // Others answer with another kind, or a token.
 	if w.now == nil && !isObject {
-		w.now = n.read(sent, decode(n.sent))
+		w.now = n.read(sent, wire.Decode(n.sent))
 	}
 	switch {
 	case n.code == 0:
 		w.failed = "no answer"
 	case n.code >= http.StatusBadRequest:
-		status := decode(n.body)
+		status := wire.Decode(n.body)
 		w.failed = fmt.Sprintf("%d %s", n.code, text(status, "reason"))
 		if n.resource != "secrets" { // The message may quote what is in it.
 			w.changed = text(status, "message")
@@ -181,7 +182,7 @@ func (g *Glass) wrote(n note) {
 		w.noOp = w.before != nil && w.before.ResourceVersion == w.now.ResourceVersion
 		if w.changed = changes(w.before, w.now); w.changed == "" && w.noOp {
 			w.changed = "nothing changed"
-			if filled := changes(n.read(sent, decode(n.sent)), w.now); n.Method == http.MethodPut && filled != "" {
+			if filled := changes(n.read(sent, wire.Decode(n.sent)), w.now); n.Method == http.MethodPut && filled != "" {
 				w.changed += "; the API server put back " + filled
 			}
 		}

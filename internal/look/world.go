@@ -15,6 +15,8 @@ import (
 	"k8s.io/client-go/tools/cache"
 	"k8s.io/utils/lru"
 	"k8s.io/utils/ptr"
+
+	"example.com/byhand/internal/wire"
 )
 
 const (
@@ -119,7 +121,7 @@ func (w *world) see(x *exchange, meta metav1.PartialObjectMetadata, text []byte)
 	if before != nil && before.fields != nil && before.ResourceVersion == meta.ResourceVersion {
 		return before, before
 	}
-	now = x.read(meta, decode(text))
+	now = x.read(meta, wire.Decode(text))
 	return now, w.learn(now)
 }
 
@@ -141,7 +143,7 @@ func (w *world) known(resource, key string) *object {
 func (w *world) wrote(x *exchange, answer []byte) {
 	id := x.resource + " " + x.answer.ResourceVersion
 	if x.Method == http.MethodDelete {
-		id = cmp.Or(text(decode(answer), "details", "uid"), id)
+		id = cmp.Or(text(wire.Decode(answer), "details", "uid"), id)
 	}
 	// The answer to a write that changes nothing has the version of an earlier one.
 	if w.own.of(id).IsZero() {

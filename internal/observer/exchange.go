@@ -1,113 +1,175 @@
 package observer
 
 import (
-	"bytes"
 	"cmp"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
+	"net/url"
 	"strings"
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/watch"
 
 	"example.com/byhand/internal/trace"
+	"example.com/byhand/internal/wire"
 )
 
-// exchange is one request and its answer. The client that sends it keeps the bytes; what
-// they say is found out when the steps are published.
+// exchange is one request and what came back. Bodies are decoded when the steps are published.
 type exchange struct {
 	observer *Observer
 	run      *run          // nil outside of a reconcile
 	request  trace.Request // without its body
+	asked    string        // of a list or a watch: what is asked for
 	began    time.Time
 	at       *place
-	seq      int64 // of the step that it was sent
+	seq      int64 // of the step that led to the next one
 
 	// What follows is used while steps are published.
 	to     target
 	object map[string]any // in the body that was sent, or nil
+	first  bool           // of a watch: the list comes first and is not complete yet
 }
 
-// exchange sends a request that has one answer.
-func (t *transport) exchange(request *http.Request, to target) (*http.Response, error) {
-	x := &exchange{observer: t.observer, run: runOf(request.Context()), request: wireForm(request, to), began: time.Now(), at: t.observer.here(), to: to}
-	if t.observer.all {
-		x.sent(request)
+// tell records a message as a step.
+func (x *exchange) tell(m wire.Message) {
+	request := x.request
+	request.Status, request.Bytes = m.Code, int64(len(m.Body))
+	step := &trace.Step{Part: trace.PartRequest, What: m.What, CauseSeq: x.seq, Request: &request}
+	if x.asked != "" {
+		step.Part = trace.PartStream
 	}
-	response, err := t.next.RoundTrip(request)
-	switch {
-	case err != nil:
-		x.failed(err)
-	case !t.observer.all:
-		x.end(trace.Answered, response.StatusCode, nil, 0, nil)
-	case to.kind == nil || !strings.HasPrefix(response.Header.Get("Content-Type"), runtime.ContentTypeJSON):
-		// What is no JSON may be a stream, which the client that asked for it reads.
-		x.answered(response.StatusCode, nil, max(response.ContentLength, 0))
-	default:
-		body, err := io.ReadAll(response.Body)
-		_ = response.Body.Close()
-		x.answered(response.StatusCode, body, int64(len(body)))
-		response.Body = io.NopCloser(io.MultiReader(bytes.NewReader(body), broken{err}))
-	}
-	return response, err
-}
-
-// broken is where an answer breaks off, if it does.
-type broken struct{ err error }
-
-func (b broken) Read([]byte) (int, error) { return 0, cmp.Or(b.err, io.EOF) }
-
-// bodyOf returns a copy of a request's body, as far as it can be read. client-go's can
-// always be had again.
-func bodyOf(request *http.Request) []byte {
-	if request.GetBody == nil {
-		return nil
-	}
-	again, err := request.GetBody()
-	if err != nil {
-		return nil
-	}
-	defer again.Close()
-	body, _ := io.ReadAll(again)
-	return body
-}
-
-// record records a step of the exchange. finish may be nil; it is called when the step
-// is published.
-func (x *exchange) record(step *trace.Step, body []byte, finish func(*trace.Step)) int64 {
-	step.Part = trace.PartRequest
 	if x.run != nil {
 		step.For = x.run.name()
 	}
-	return x.observer.record(step, x.at, func(step *trace.Step) {
-		if finish != nil {
-			finish(step)
+	switch m.What {
+	case trace.Sent:
+		if !x.observer.all {
+			return
 		}
-		step.Kind, step.Key = x.to.kindName(), x.to.key()
-	})
+		request.Bytes = 0
+	case trace.Received:
+		request.Query, request.Status = "", 0
+	default:
+		step.Took = time.Since(x.began)
+	}
+	seq := x.observer.record(step, x.at, func(step *trace.Step) { x.finish(step, m) })
+	switch m.What {
+	case trace.Sent, trace.Opened:
+		x.seq = seq
+	case trace.Answered:
+		x.remember(m)
+	}
 }
 
-// sent records the request.
-func (x *exchange) sent(from *http.Request) {
-	var body []byte
-	if x.to.kind != nil {
-		body = bodyOf(from)
+// remember notes what a write has made, before its event is published. The event may come at any
+// moment, and may have come before. The answer to a DELETE has the UID of what is gone, or the version
+// of what will go.
+func (x *exchange) remember(m wire.Message) {
+	if x.request.Method == http.MethodGet || m.Code >= http.StatusBadRequest {
+		return
 	}
-	request := x.request
-	step := &trace.Step{What: trace.Sent, Request: &request}
-	if x.run != nil {
-		step.CauseSeq = x.run.seq
+	var written struct {
+		metav1.PartialObjectMetadata
+		Details struct{ UID types.UID }
 	}
-	x.seq = x.record(step, body, func(step *trace.Step) {
-		x.object = decode(body)
+	if json.Unmarshal(m.Body, &written) == nil {
+		x.observer.own.add(x.to.kindName(), written.ResourceVersion, x.seq)
+		x.observer.own.add(x.to.kindName(), string(written.Details.UID), x.seq)
+	}
+}
+
+// finish says what the message of a step says.
+func (x *exchange) finish(step *trace.Step, m wire.Message) {
+	step.Kind, step.Text = x.to.kindName(), x.asked
+	switch m.What {
+	case trace.Sent:
+		x.object = wire.Decode(m.Body)
 		x.know(x.object)
 		step.Text, step.Request.Body = x.intent(), x.shown(x.object)
-	})
+	case trace.Answered:
+		x.answered(step, m)
+	case trace.Failed: // It may have been carried out for all that.
+		step.Text = "no answer: " + m.Err.Error()
+		x.addOutcome("no answer to " + x.request.Method + " " + x.subject())
+	case trace.Refused, trace.Ended:
+		step.Text = end(m)
+	case trace.Received:
+		x.received(step, m.Body)
+	case trace.Listed:
+		x.to.kind.listed, x.to.kind.place = step.Seq, place{step.File, step.Func}
+	}
+	step.Text, step.Key = cut(step.Text, wordsLimit), cmp.Or(step.Key, x.to.key())
+}
+
+// answered reads an answer.
+func (x *exchange) answered(step *trace.Step, m wire.Message) {
+	object := wire.Decode(m.Body)
+	x.know(object)
+	step.Request.Reply, step.Version = x.shown(object), text(object, "metadata", "resourceVersion")
+	step.Text = http.StatusText(m.Code)
+	if m.Code >= http.StatusBadRequest {
+		step.Text = cmp.Or(text(object, "message"), step.Text)
+	}
+	x.addOutcome(x.outcome(m.Code, object))
+}
+
+// received reads an event of a watch.
+func (x *exchange) received(step *trace.Step, body []byte) {
+	event, content := wire.Event(body)
+	object := wire.Metadata(content)
+	x.to.kind.place = place{step.File, step.Func}
+	step.Text, step.Version = cmp.Or(string(event), "an event that cannot be read"), object.ResourceVersion
+	if event == watch.Error {
+		step.Text += " " + text(wire.Decode(content), "message")
+	}
+	if object.Name != "" {
+		step.Key, step.For = keyOf(object.Namespace, object.Name), x.observer.belongs(x.to.kind, &object)
+	}
+	switch {
+	case object.Annotations[metav1.InitialEventsAnnotationKey] == "true":
+		step.Text += ": the list is complete"
+		x.first = false
+		x.to.kind.listed = step.Seq
+	case !x.first && step.Key != "":
+		x.observer.received.add(step.Kind, step.Version, step.Seq)
+	}
+}
+
+// asked says what a list or a watch asks for.
+func asked(query url.Values) string {
+	version, isWatch := query.Get("resourceVersion"), query.Get("watch") == "true"
+	switch {
+	case query.Get("sendInitialEvents") == "true":
+		return "list as a stream, then watch"
+	case isWatch && version != "":
+		return "watch from version " + version
+	case isWatch:
+		return "watch"
+	case query.Get("continue") != "":
+		return "list, the next page"
+	}
+	return "list"
+}
+
+// end says why a list was not complete, or why a watch ended.
+func end(m wire.Message) string {
+	switch {
+	case m.Code == 0:
+		return "no answer: " + m.Err.Error()
+	case m.What == trace.Ended && m.Err == nil:
+		return "this process ends it"
+	case errors.Is(m.Err, io.EOF):
+		return "the API server ended it"
+	case m.Err != nil:
+		return "broken off: " + m.Err.Error()
+	}
+	return fmt.Sprintf("%d %s", m.Code, http.StatusText(m.Code))
 }
 
 // others are the fields that are shown of bodies that are no object of the kind.
@@ -132,50 +194,6 @@ func (x *exchange) shown(object map[string]any) string {
 func (x *exchange) know(object map[string]any) {
 	if x.to.kind != nil {
 		x.to.name = cmp.Or(x.to.name, text(object, "metadata", "name"))
-	}
-}
-
-// failed records a request without an answer. It may have been carried out for all
-// that.
-func (x *exchange) failed(err error) {
-	x.end(trace.Failed, 0, nil, 0, func(step *trace.Step) {
-		step.Text = cut("no answer: "+err.Error(), wordsLimit)
-		x.addOutcome("no answer to " + x.request.Method + " " + x.subject())
-	})
-}
-
-// end records how the exchange ended.
-func (x *exchange) end(what string, code int, body []byte, read int64, finish func(*trace.Step)) {
-	request := x.request
-	request.Status, request.Bytes = code, read
-	x.record(&trace.Step{What: what, Request: &request, CauseSeq: x.seq, Took: time.Since(x.began)}, body, finish)
-}
-
-// answered records an answer, and as much of its body as came.
-func (x *exchange) answered(code int, body []byte, read int64) {
-	x.end(trace.Answered, code, body, read, func(step *trace.Step) {
-		object := decode(body)
-		x.know(object)
-		step.Request.Reply = x.shown(object)
-		step.Text = http.StatusText(code)
-		if message := text(object, "message"); message != "" && code >= http.StatusBadRequest {
-			step.Text = cut(message, wordsLimit)
-		}
-		step.Version = text(object, "metadata", "resourceVersion")
-		x.addOutcome(x.outcome(code, object))
-	})
-	if x.request.Method == http.MethodGet || code >= http.StatusBadRequest {
-		return
-	}
-	// The event of this write may come at any moment, and may have come before. The answer
-	// to a DELETE has the UID of what is gone, or the version of what will go.
-	var written struct {
-		metav1.PartialObjectMetadata
-		Details struct{ UID types.UID }
-	}
-	if json.Unmarshal(body, &written) == nil {
-		x.observer.own.add(x.to.kindName(), written.ResourceVersion, x.seq)
-		x.observer.own.add(x.to.kindName(), string(written.Details.UID), x.seq)
 	}
 }
 

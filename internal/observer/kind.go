@@ -11,7 +11,6 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
-	utiljson "k8s.io/apimachinery/pkg/util/json"
 	"k8s.io/client-go/tools/cache"
 )
 
@@ -189,15 +188,6 @@ func open(object any) map[string]any {
 		return nil
 	}
 	content, _ := runtime.DefaultUnstructuredConverter.ToUnstructured(object)
-	return content
-}
-
-// decode returns the object in a body, and nil for what is none.
-func decode(body []byte) map[string]any {
-	var content map[string]any
-	if utiljson.Unmarshal(body, &content) != nil {
-		return nil
-	}
 	return content
 }
 

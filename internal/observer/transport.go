@@ -3,11 +3,14 @@ package observer
 import (
 	"net/http"
 	"regexp"
+	"slices"
+	"time"
 
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/client-go/rest"
 
 	"example.com/byhand/internal/trace"
+	"example.com/byhand/internal/wire"
 )
 
 // Requests returns a config for clients that are observed: each request and its answer,
@@ -22,9 +25,9 @@ func (o *Observer) Requests(config *rest.Config) *rest.Config {
 	return config
 }
 
-// Transport observes what goes through next. It understands JSON alone.
+// Transport observes what goes through next.
 func (o *Observer) Transport(next http.RoundTripper) http.RoundTripper {
-	return &transport{observer: o, next: next}
+	return &wire.Transport{Next: next, Read: o.read}
 }
 
 // Record records a step of a program that is seen from outside, and returns its number. finish
@@ -33,24 +36,29 @@ func (o *Observer) Record(step *trace.Step, finish func(*trace.Step)) int64 {
 	return o.record(step, nil, finish)
 }
 
-type transport struct {
-	observer *Observer
-	next     http.RoundTripper
-}
+// shownBodies are the subresources whose bodies are objects. Others may be a stream, such as a log.
+var shownBodies = []string{"", "status", "scale"}
 
-// WrappedRoundTripper lets client-go find what is inside.
-func (t *transport) WrappedRoundTripper() http.RoundTripper { return t.next }
-
-// RoundTrip sends the request as it is.
-func (t *transport) RoundTrip(request *http.Request) (*http.Response, error) {
-	if request.Method == http.MethodGet && !t.observer.all {
-		return t.next.RoundTrip(request)
+// read returns how to read a request. Of a path of no known kind only the method and the path are shown.
+func (o *Observer) read(r *http.Request) *wire.Exchange {
+	isGet, query := r.Method == http.MethodGet, r.URL.Query()
+	if isGet && !o.all {
+		return nil
 	}
-	to := t.observer.targetOf(request.URL.Path)
-	if request.Method == http.MethodGet && to.kind != nil && to.name == "" {
-		return t.list(request, to)
+	x := &exchange{observer: o, run: runOf(r.Context()), request: trace.Request{Method: r.Method, Path: r.URL.Path}, began: time.Now(), at: o.here(), to: o.targetOf(r.URL.Path)}
+	if x.run != nil {
+		x.seq = x.run.seq
 	}
-	return t.exchange(request, to)
+	if x.to.kind == nil {
+		return &wire.Exchange{Opaque: true, Tell: x.tell}
+	}
+	x.request.Query = r.URL.RawQuery
+	isMany := isGet && x.to.name == ""
+	if isMany {
+		x.asked, x.first = asked(query), query.Get("sendInitialEvents") == "true"
+	}
+	return &wire.Exchange{Many: isMany, Watch: isMany && query.Get("watch") == "true",
+		Opaque: !o.all || !slices.Contains(shownBodies, x.to.subresource), Tell: x.tell}
 }
 
 // target is what a request is about. Its kind is nil for what is not observed.
@@ -88,14 +96,4 @@ func (t target) key() string {
 		return ""
 	}
 	return keyOf(t.namespace, t.name)
-}
-
-// wireForm is a request in its wire form. What a path of no known kind asks for is
-// not shown.
-func wireForm(request *http.Request, to target) trace.Request {
-	w := trace.Request{Method: request.Method, Path: request.URL.Path}
-	if to.kind != nil {
-		w.Query = request.URL.RawQuery
-	}
-	return w
 }

@@ -5,14 +5,9 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"net/http"
-	"net/http/httptest"
-	"slices"
 	"strings"
-	"sync"
 	"testing"
-	"testing/iotest"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
@@ -30,6 +25,7 @@ import (
 	"example.com/byhand/api/samplecontroller.k8s.io/v1alpha1"
 	"example.com/byhand/clientset"
 	"example.com/byhand/internal/trace"
+	"example.com/byhand/internal/wire"
 	"example.com/byhand/kit/testkit"
 )
 
@@ -243,47 +239,9 @@ func TestStream(t *testing.T) {
 	noSecrets(t, past)
 }
 
-// A list in one piece, one that is refused, and one that gets no answer.
-func TestList(t *testing.T) {
-	r := observing()
-	for _, test := range []struct {
-		response *http.Response
-		err      error
-		want     string
-	}{
-		{&http.Response{StatusCode: http.StatusOK, Body: io.NopCloser(strings.NewReader("{}"))}, nil, "stream listed: list"},
-		{&http.Response{StatusCode: http.StatusOK, Body: io.NopCloser(iotest.ErrReader(errors.New("reset")))}, nil, "stream refused: broken off: reset"},
-		{&http.Response{StatusCode: http.StatusForbidden, Status: "403 Forbidden", Body: http.NoBody}, nil, "stream refused: 403 Forbidden"},
-		{nil, errors.New("no server there"), "stream refused: no answer: no server there"},
-	} {
-		next := roundTripper(func(*http.Request) (*http.Response, error) { return test.response, test.err })
-		response, err := r.Transport(next).RoundTrip(httptest.NewRequest(http.MethodGet, "/apis/samplecontroller.k8s.io/v1alpha1/foos?limit=1", nil))
-		if err == nil {
-			_, _ = io.Copy(io.Discard, response.Body)
-			_ = response.Body.Close()
-		}
-		want(t, r, test.want)
-	}
-}
-
 type roundTripper func(*http.Request) (*http.Response, error)
 
 func (f roundTripper) RoundTrip(request *http.Request) (*http.Response, error) { return f(request) }
-
-// Events come in pieces of every size.
-func TestEventsInPieces(t *testing.T) {
-	const events = `{"type":"ADDED","object":{"metadata":{"name":"one"}}}` + "\n" + `{"type":"DELETED","object":{"metadata":{"name":"two"}}}` + "\n" + `{"type":"AD`
-	for piece := 1; piece <= len(events); piece++ {
-		r := observing()
-		s := &stream{observer: r, kind: r.kinds["Foo"], step: trace.Step{Part: trace.PartStream, Kind: "Foo", Request: &trace.Request{}}}
-		for rest := []byte(events); len(rest) > 0; rest = rest[min(piece, len(rest)):] {
-			s.receive(rest[:min(piece, len(rest))])
-		}
-		if diff := cmp.Diff([]string{"stream received: ADDED", "stream received: DELETED"}, told(r)); diff != "" {
-			t.Errorf("in pieces of %d (-want +got):\n%s", piece, diff)
-		}
-	}
-}
 
 func TestTarget(t *testing.T) {
 	r := observing()
@@ -291,14 +249,10 @@ func TestTarget(t *testing.T) {
 	for path, want := range map[string][4]string{
 		"/apis/samplecontroller.k8s.io/v1alpha1/namespaces/ns/foos/n/status": {"Foo", "ns", "n", "status"},
 		"/prefix/apis/apps/v1/namespaces/ns/deployments/n":                   {"Deployment", "ns", "n", ""},
-		"/apis/apps/v1/namespaces/ns/deployments":                            {"Deployment", "ns", "", ""},
 		"/apis/examples-gzh.com/v1alpha1/projects":                           {"Project"},
 		"/apis/other.io/v1/namespaces/ns/foos/n":                             {},
-		"/apis/apps/v1/namespaces/ns":                                        {},
 		"/api/v1/namespaces/ns/secrets/n":                                    {},
 		"/api/v1/namespaces/ns/pods/n/status":                                {"Pod", "ns", "n", "status"},
-		"/api/v1/pods":                                                       {"Pod"},
-		"/version":                                                           {},
 	} {
 		to := r.targetOf(path)
 		if got := [4]string{to.kindName(), to.namespace, to.name, to.subresource}; got != want {
@@ -320,39 +274,8 @@ func TestBodies(t *testing.T) {
 		`{"kind":"Table"`:                                                   "",
 		`no JSON`:                                                           "",
 	} {
-		if got := x.shown(decode([]byte(body))); got != want {
+		if got := x.shown(wire.Decode([]byte(body))); got != want {
 			t.Errorf("of %s %s is shown, want %s", body, got, want)
 		}
-	}
-}
-
-// What is no JSON may be a stream: only the client that asked for it reads it.
-func TestStreamOfSubresource(t *testing.T) {
-	r := observing()
-	body, end := io.Pipe()
-	defer end.Close()
-	response, _ := r.Transport(roundTripper(func(*http.Request) (*http.Response, error) {
-		return &http.Response{StatusCode: http.StatusOK, Header: http.Header{"Content-Type": {"text/plain"}}, Body: body}, nil
-	})).RoundTrip(httptest.NewRequest(http.MethodGet, deployments+"d/log?follow=true", nil))
-	go func() { _, _ = end.Write([]byte("one")) }()
-	if n, err := response.Body.Read(make([]byte, 3)); n != 3 || err != nil {
-		t.Errorf("%d bytes are read: %v", n, err)
-	}
-}
-
-// A watch may be closed while a Reflector waits for its next event (see make test-race).
-func TestCloseWhileReading(t *testing.T) {
-	r := observing()
-	body, events := io.Pipe()
-	s := &stream{ReadCloser: body, observer: r, kind: r.kinds["Foo"], watch: true, step: trace.Step{Part: trace.PartStream, Kind: "Foo", Request: &trace.Request{}}}
-	var reading sync.WaitGroup
-	reading.Go(func() { _, _ = io.Copy(io.Discard, s) })
-	if _, err := events.Write([]byte(`{"type":"ADDED","object":{}}` + "\n")); err != nil {
-		t.Error(err)
-	}
-	_ = s.Close()
-	reading.Wait()
-	if steps := told(r); !slices.Contains(steps, "stream ended: this process ends it") {
-		t.Errorf("the end is not told: %q", steps)
 	}
 }
