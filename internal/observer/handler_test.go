@@ -82,16 +82,10 @@ func TestHandler(t *testing.T) {
 		{"deleted", func() { ofFoos.OnDelete(foo("4")) }, got{What: trace.Deleted, Version: "4", Story: "deleted"}, true},
 		{"a tombstone", func() { ofFoos.OnDelete(cache.DeletedFinalStateUnknown{Key: "default/foo", Obj: foo("4")}) },
 			got{What: trace.Tombstone, Version: "4", Cause: "a list in which it is missing", CauseSeq: 44, Story: "deleted"}, true},
-		{"a tombstone with only the key", func() { ofFoos.OnDelete(cache.DeletedFinalStateUnknown{Key: "default/foo"}) },
-			got{What: trace.Tombstone, Cause: "a list in which it is missing", CauseSeq: 44}, true},
 		{"our Deployment", func() { ofDeployments.OnAdd(deployment("5", true), false) }, got{What: trace.Added, Kind: "Deployment", Version: "5", Story: "added"}, true},
-		{"a Deployment that the Foo takes", func() { ofDeployments.OnUpdate(deployment("4", false), deployment("5", true)) },
-			got{What: trace.Updated, Kind: "Deployment", Version: "5", Story: "changed"}, true},
 		{"our DELETE", func() { ofDeployments.OnDelete(deployment("6", true)) },
 			got{What: trace.Deleted, Kind: "Deployment", Version: "6", Cause: "our own write", CauseSeq: 42, Echo: true, Story: "deleted"}, true},
 		{"a Deployment that a Foo only names", func() { ofDeployments.OnAdd(deployment("7", false), false) }, got{What: trace.Added, Kind: "Deployment", Version: "7"}, true},
-		{"a resync that adds no key", func() { d := deployment("7", true); ofDeployments.OnUpdate(d, d) },
-			got{What: trace.Resync, Kind: "Deployment", Version: "7", Cause: "the resync period"}, false},
 		{"a Project", func() { ofProjects.OnAdd(project("8"), false) }, got{What: trace.Added, Kind: "Project", Key: "default/foo", Version: "8", Story: "added"}, false},
 	} {
 		told(r)

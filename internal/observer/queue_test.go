@@ -210,15 +210,4 @@ func TestCauses(t *testing.T) {
 	if got := why.words(r); got != "our own write: Deployment d updated; the delay is over" || why.seq() != 1 {
 		t.Errorf("because of step %d: %s", why.seq(), got)
 	}
-	// A resync shows a version again that may be our own.
-	resync := cause{event: &event{what: trace.Resync, kind: "Deployment", key: "default/d", id: "7"}}
-	if got := resync.words(r); got != "Deployment d resync" {
-		t.Errorf("because of %s", got)
-	}
-	for i := range int64(10) {
-		why.add(cause{seq: i + 10, text: fmt.Sprint(i)})
-	}
-	if got := why.words(r); got != "our own write: Deployment d updated; the delay is over; 0; 1" || len(why) > maxCauses {
-		t.Errorf("because of %s", got)
-	}
 }

@@ -126,9 +126,6 @@ func TestStoryOfRequests(t *testing.T) {
 	}, told); diff != "" {
 		t.Errorf("story (-want +got):\n%s", diff)
 	}
-	if line := storyLine(&trace.Step{Part: trace.PartRequest, What: trace.Sent, Request: &trace.Request{Method: http.MethodPut}}); line != "" {
-		t.Errorf("a request is told before its answer: %s", line)
-	}
 }
 
 // explode is what the stack of a panic must still show.

@@ -5,7 +5,9 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"net/http"
+	"net/http/httptest"
 	"strings"
 	"testing"
 	"time"
@@ -276,6 +278,26 @@ func TestBodies(t *testing.T) {
 	} {
 		if got := x.shown(wire.Decode([]byte(body))); got != want {
 			t.Errorf("of %s %s is shown, want %s", body, got, want)
+		}
+	}
+}
+
+type unread struct{ *testing.T }
+
+func (u unread) Read([]byte) (int, error) {
+	u.Error("a body is read")
+	return 0, io.EOF
+}
+
+// A log, and the watch of a kind that is not observed, may have no end: only the program reads them.
+func TestUnreadBodies(t *testing.T) {
+	r := observing()
+	next := roundTripper(func(*http.Request) (*http.Response, error) {
+		return &http.Response{StatusCode: http.StatusOK, Body: io.NopCloser(unread{t})}, nil
+	})
+	for _, path := range []string{deployments + "d/log?follow=true", "/api/v1/events?watch=true"} {
+		if _, err := r.Transport(next).RoundTrip(httptest.NewRequest(http.MethodGet, path, nil)); err != nil {
+			t.Error(err)
 		}
 	}
 }
