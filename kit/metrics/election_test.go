@@ -16,17 +16,16 @@ import (
 	"example.com/byhand/kit/testkit"
 )
 
-// lead makes this process the leader and lets one renewal fail, so that the next
-// reads the Lease again. lose makes all further renewals fail.
-func lead(t *testing.T, m *metrics.Metrics) (lose func()) {
-	t.Helper()
-	api := testkit.NewAPIServer()
-	var failed, lost atomic.Bool
+// The gauge follows the Lease. After a failed renewal the elector reads the Lease again.
+func TestElection(t *testing.T) {
+	m, api := metrics.New(), testkit.NewAPIServer()
+	var renewals atomic.Int32
+	var lost atomic.Bool
 	api.Refuse(func(r *http.Request) *apierrors.StatusError {
-		if r.Method != http.MethodPut || !lost.Load() && !failed.CompareAndSwap(false, true) {
-			return nil
+		if r.Method == http.MethodPut && (lost.Load() || renewals.Add(1) == 1) {
+			return apierrors.NewInternalError(errors.New("rejected by the test"))
 		}
-		return apierrors.NewInternalError(errors.New("told to fail"))
+		return nil
 	})
 	options := leader.Options{Elect: true, LeaseDuration: time.Minute, RenewDeadline: 500 * time.Millisecond, RetryPeriod: 10 * time.Millisecond, Name: "byhand", Namespace: "default"}
 	election, err := leader.New(api.Config(), "", options, func(string) {})
@@ -35,22 +34,16 @@ func lead(t *testing.T, m *metrics.Metrics) (lose func()) {
 	}
 	expect(t, m, map[string]float64{`leader_election_master_status{name="byhand"}`: 0})
 
-	runUntilEnd(t, func(ctx context.Context) {
-		// Its log would be long, and it is not what is looked at.
-		_ = election.Run(klog.NewContext(ctx, klog.Logger{}), func(ctx context.Context) error {
+	go func() {
+		_ = election.Run(klog.NewContext(t.Context(), klog.Logger{}), func(ctx context.Context) error {
 			<-ctx.Done()
 			return nil
 		})
+	}()
+	expect(t, m, map[string]float64{
+		`leader_election_master_status{name="byhand"}`:  1,
+		`leader_election_slowpath_total{name="byhand"}`: 1,
 	})
-	await(t, m, `leader_election_slowpath_total{name="byhand"}`, is(1))
-	return func() { lost.Store(true) }
-}
-
-// The gauge follows the Lease.
-func TestElection(t *testing.T) {
-	m := metrics.New()
-	lose := lead(t, m)
-	expect(t, m, map[string]float64{`leader_election_master_status{name="byhand"}`: 1})
-	lose()
-	await(t, m, `leader_election_master_status{name="byhand"}`, is(0))
+	lost.Store(true)
+	expect(t, m, map[string]float64{`leader_election_master_status{name="byhand"}`: 0})
 }

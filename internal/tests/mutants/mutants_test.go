@@ -144,7 +144,7 @@ var mutants = []struct {
 	{"status: its message is too long", "controller/foo/status.go", "message[:min(len(message), 1024)]", "message", "./controller/foo", "TestLongMessage"},
 
 	// Metrics, health, trace and page.
-	{"a metric renamed", "kit/metrics/queue.go", `"workqueue_depth"`, `"workqueue_length"`, "./kit/metrics", "TestNames"},
+	{"a metric renamed", "kit/metrics/queue.go", `"workqueue_depth"`, `"workqueue_length"`, "./kit/metrics", "TestQueue"},
 	{"names of objects in labels", "kit/metrics/request.go", "WithLabelValues(verb, url.Host).Observe(took", "WithLabelValues(verb, url.Path).Observe(took", "./kit/metrics", "TestRequests"},
 	{"a relist taken for a resync", "internal/observer/handler.go", "case before == after:", "case metaOf(before).GetResourceVersion() == metaOf(after).GetResourceVersion():", "./internal/observer", "TestHandler"},
 	{"a key without the event that added it", "internal/observer/handler.go", "h.observer.handles.Store(h)", "", "./internal/observer", "TestHandler"},
