@@ -27,29 +27,27 @@ import (
 	"example.com/byhand/kit/testkit"
 )
 
-// The limit is that of all clients together: two clientsets take from one limiter.
+// All clients share one limiter.
 func TestLimit(t *testing.T) {
-	for _, qps := range []float64{5, -1} {
+	for qps, want := range map[float64]float32{5: 5, -1: 0} {
 		config := &rest.Config{Host: "http://api.test"}
 		connect.Limit(config, qps, 10)
-		one, two := kubernetes.NewForConfigOrDie(config), kubernetes.NewForConfigOrDie(config)
-		limiter := one.AppsV1().RESTClient().GetRateLimiter()
-		switch {
-		case limiter != two.AppsV1().RESTClient().GetRateLimiter():
+		one := kubernetes.NewForConfigOrDie(config).AppsV1().RESTClient().GetRateLimiter()
+		two := kubernetes.NewForConfigOrDie(config).AppsV1().RESTClient().GetRateLimiter()
+		if one != two {
 			t.Errorf("%v a second: two clientsets have a limiter each", qps)
-		case qps < 0 && limiter != nil:
-			t.Errorf("no limit: there is a limiter of %v a second", limiter.QPS())
-		case qps > 0 && limiter.QPS() != float32(qps):
-			t.Errorf("%v a second: the limiter allows %v", qps, limiter.QPS())
+		}
+		if want == 0 && one != nil || want > 0 && one.QPS() != want {
+			t.Errorf("%v a second: the limiter is %v", qps, one)
 		}
 	}
 }
 
-// A second terminal reaches the same cluster, and has its kubectl.
+// Shell prints what a second terminal needs to reach the same cluster with its kubectl.
 func TestShell(t *testing.T) {
 	folder := t.TempDir()
 	own := filepath.Join(folder, "own")
-	if err := os.MkdirAll(filepath.Join(folder, "bin"), 0o755); err != nil {
+	if err := os.Mkdir(filepath.Join(folder, "bin"), 0o755); err != nil {
 		t.Fatal(err)
 	}
 	if err := os.WriteFile(filepath.Join(folder, "bin", "kubectl"), nil, 0o755); err != nil {
@@ -67,18 +65,8 @@ func TestShell(t *testing.T) {
 	}
 }
 
-// load returns the configuration for a kubeconfig that names this server.
-func load(t *testing.T, server string) *rest.Config {
-	t.Helper()
-	loaded, err := tryLoad(t, clientcmdapi.Cluster{Server: server, InsecureSkipTLSVerify: true})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return loaded
-}
-
-// kubeconfigOf writes a kubeconfig of this cluster, without credentials, and returns its path.
-func kubeconfigOf(t *testing.T, cluster clientcmdapi.Cluster) string {
+// kubeconfig writes a kubeconfig without credentials and returns its path.
+func kubeconfig(t *testing.T, cluster clientcmdapi.Cluster) string {
 	t.Helper()
 	file, err := testkit.WriteKubeconfig(t.TempDir(), cluster, clientcmdapi.AuthInfo{})
 	if err != nil {
@@ -87,13 +75,17 @@ func kubeconfigOf(t *testing.T, cluster clientcmdapi.Cluster) string {
 	return file
 }
 
-func tryLoad(t *testing.T, cluster clientcmdapi.Cluster) (*rest.Config, error) {
+// load returns the configuration for a server.
+func load(t *testing.T, server string) *rest.Config {
 	t.Helper()
-	loaded, _, err := connect.Config(connect.Options{Kubeconfig: kubeconfigOf(t, cluster), QPS: -1})
-	return loaded, err
+	config, _, err := connect.Config(connect.Options{Kubeconfig: kubeconfig(t, clientcmdapi.Cluster{Server: server, InsecureSkipTLSVerify: true}), QPS: -1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return config
 }
 
-// A password in the server's address is used, and not shown.
+// A password in the server's address is used and not shown.
 func TestPasswordInHost(t *testing.T) {
 	for server, want := range map[string]string{"https://user:hunter2@api.test:6443": "https://api.test:6443", "user:hunter2@api.test:6443": "api.test:6443"} {
 		loaded := load(t, server)
@@ -103,36 +95,20 @@ func TestPasswordInHost(t *testing.T) {
 	}
 }
 
-// Of an address that cannot be read nothing is shown, neither by an error nor as the host.
+// An error does not show an address that cannot be read: a part of it may be a password.
 func TestUnreadableAddress(t *testing.T) {
 	for _, address := range []string{
-		"https://marked:mar/ked@api.test", "https://marked:mar%zzked@api.test", "marked:mar/ked@api.test",
-		"https://marked:12/marked@api.test", "https://marked:12?marked@api.test", "https://marked:12#marked@api.test",
-		"https:/marked:marked@api.test", "marked:mar://ked@api.test", "https://https://marked:marked@api.test",
-		"https://marked:mar ked@api.test:port",
+		"https://user:se/cret@api.test", "https://user:secret%zz@api.test", "https://user:12?secret@api.test",
+		"https:/user:secret@api.test", "user:se://cret@api.test",
 	} {
-		for what, cluster := range map[string]clientcmdapi.Cluster{"server": {Server: address}, "proxy": {Server: "https://api.test", ProxyURL: address}} {
-			config, err := tryLoad(t, cluster)
-			if err == nil {
-				if what == "server" && (strings.Contains(config.Host, "mar") || strings.Contains(config.Host, "ked")) {
-					t.Errorf("server %q: it is shown as %q", address, config.Host)
-				}
-				_, err = kubernetes.NewForConfig(config)
-				err = connect.ExplainConfig(err)
-			}
-			if what == "server" && err == nil {
-				t.Errorf("server %q: no error", address)
-			}
-			if err != nil && (strings.Contains(err.Error(), "mar") || strings.Contains(err.Error(), "ked") || !strings.Contains(err.Error(), "do not belong there")) {
-				t.Errorf("%s %q: %v", what, address, err)
-			}
+		_, _, err := connect.Config(connect.Options{Kubeconfig: kubeconfig(t, clientcmdapi.Cluster{Server: address})})
+		says(t, err, "do not belong there")
+		if strings.Contains(err.Error(), "cret") {
+			t.Errorf("%q: the error shows the password: %v", address, err)
 		}
 	}
-	// As an error of a client that was made without Config.
-	_, err := kubernetes.NewForConfig(&rest.Config{Host: "https://marked:mar/ked@api.test"})
-	if err = connect.ExplainConfig(err); err == nil || strings.Contains(err.Error(), "mar") || strings.Contains(err.Error(), "ked") {
-		t.Errorf("a client's error: %v", err)
-	}
+	_, _, err := connect.Config(connect.Options{Kubeconfig: kubeconfig(t, clientcmdapi.Cluster{Server: "https://api.test", ProxyURL: "https://user:secret%zz@api.test"})})
+	says(t, err, "do not belong there")
 }
 
 // A write that the server puts off is sent once, and its answer comes back at once.
@@ -220,7 +196,7 @@ func TestConfigMistakes(t *testing.T) {
 		{"no kubeconfig anywhere", "", connect.Options{}, []string{"no cluster is configured", "~/.kube/config", "--kubeconfig FILE", "make cluster"}},
 		{"$KUBECONFIG names nothing", "/nowhere/config", connect.Options{}, []string{"no cluster is configured", "/nowhere/config"}},
 		{"the file is broken", "", connect.Options{Kubeconfig: broken}, []string{"the kubeconfig is broken", broken}},
-		{"an unknown context", kubeconfigOf(t, clientcmdapi.Cluster{Server: "http://api.test"}), connect.Options{Context: "elsewhere"}, []string{`context "elsewhere" does not exist`, "get-contexts"}},
+		{"an unknown context", kubeconfig(t, clientcmdapi.Cluster{Server: "http://api.test"}), connect.Options{Context: "elsewhere"}, []string{`context "elsewhere" does not exist`, "get-contexts"}},
 	} {
 		t.Run(test.reason, func(t *testing.T) {
 			t.Setenv("KUBECONFIG", test.variable)
