@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"flag"
-	"maps"
 	"net/http"
 	"net/http/httptest"
 	"slices"
@@ -21,13 +20,11 @@ import (
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/cache"
 
+	"example.com/byhand/controller"
 	"example.com/byhand/internal/testkit/quiet"
 	"example.com/byhand/kit/leader"
 	"example.com/byhand/kit/testkit"
 )
-
-// deadline is how long a test waits for what must happen.
-const deadline = 20 * time.Second
 
 // leases is an API server, of which one Lease is used.
 type leases struct{ *testkit.APIServer }
@@ -44,17 +41,6 @@ func (l leases) holder() string {
 	}
 	holder, _, _ := unstructured.NestedString(lease.Object, "spec", "holderIdentity")
 	return holder
-}
-
-// renewals waits until the Lease has been written n more times.
-func (l leases) renewals(t *testing.T, n int) {
-	t.Helper()
-	want := l.Version() + n
-	for end := time.Now().Add(deadline); l.Version() < want; time.Sleep(time.Millisecond) {
-		if time.Now().After(end) {
-			t.Fatalf("the Lease is not renewed for %s", deadline)
-		}
-	}
 }
 
 // forbid takes the right to send these methods away.
@@ -78,9 +64,6 @@ func options(t *testing.T, args ...string) leader.Options {
 	return *o
 }
 
-// often renews every few milliseconds and never expires within a test.
-var often = []string{"--leader-elect-lease-duration=1h", "--leader-elect-renew-deadline=30m", "--leader-elect-retry-period=5ms"}
-
 func (l leases) election(t *testing.T, args ...string) *leader.Election {
 	t.Helper()
 	election, err := leader.New(l.Config(), "", options(t, args...), func(string) {})
@@ -93,24 +76,19 @@ func (l leases) election(t *testing.T, args ...string) *leader.Election {
 // campaign is a process in an election.
 type campaign struct {
 	*leader.Election
-	// signal ends the process; works is closed when it leads, told when its context ends;
-	// finish ends its work; result is what Run returned.
-	signal context.CancelFunc
-	works  chan struct{}
-	told   chan struct{}
-	finish chan struct{}
-	result chan error
+	signal context.CancelFunc   // tells the process to end
+	works  chan context.Context // receives the context of the work when the process leads
+	finish chan struct{}        // ends the work when closed
+	result chan error           // receives the result of Run
 }
 
 func (l leases) campaign(t *testing.T, args ...string) *campaign {
 	t.Helper()
 	ctx, cancel := context.WithCancel(quiet.Context(t))
-	c := &campaign{Election: l.election(t, args...), signal: cancel, works: make(chan struct{}), told: make(chan struct{}), finish: make(chan struct{}), result: make(chan error, 1)}
+	c := &campaign{Election: l.election(t, args...), signal: cancel, works: make(chan context.Context, 1), finish: make(chan struct{}), result: make(chan error, 1)}
 	go func() {
 		c.result <- c.Run(ctx, func(ctx context.Context) error {
-			close(c.works)
-			<-ctx.Done()
-			close(c.told)
+			c.works <- ctx
 			<-c.finish
 			return nil
 		})
@@ -119,73 +97,76 @@ func (l leases) campaign(t *testing.T, args ...string) *campaign {
 	return c
 }
 
-func await[T any](t *testing.T, from <-chan T, what string) T {
+// end ends the process and its work.
+func (c *campaign) end(t *testing.T) {
 	t.Helper()
-	select {
-	case value := <-from:
-		return value
-	case <-time.After(deadline):
-		t.Fatalf("%s: not after %s", what, deadline)
-		panic("unreachable")
+	c.signal()
+	close(c.finish)
+	if err := <-c.result; err != nil {
+		t.Errorf("error %v after a signal, want nil", err)
 	}
+	time.Sleep(time.Minute) // Its last timers expire.
 }
 
-// The Lease is held until the last worker has finished, then it is released and
+// counted counts its reconciles.
+func (c *campaign) counted(reconciles *int) controller.Reconcile {
+	return c.OnlyWhileLeading(func(context.Context, cache.ObjectName) (time.Duration, error) {
+		*reconciles++
+		return 0, nil
+	})
+}
+
+// A process holds the Lease until its last worker has finished. Then it releases the Lease, and
 // another process works.
 func TestTwoContexts(t *testing.T) {
-	l := newLeases()
-	first := l.campaign(t, often...)
-	await(t, first.works, "the first process works")
-	holder := l.holder()
-	second := l.campaign(t, often...)
+	synctest.Test(t, func(t *testing.T) {
+		l := newLeases()
+		first := l.campaign(t)
+		<-first.works
+		holder := l.holder()
+		second := l.campaign(t)
 
-	first.signal()
-	l.renewals(t, 3)
-	if now := l.holder(); now != holder {
-		t.Errorf("a worker is busy, and the Lease went from %q to %q", holder, now)
-	}
-	close(first.finish)
-	if err := await(t, first.result, "the first process ends"); err != nil {
-		t.Errorf("error %v after a signal, want none", err)
-	}
-	await(t, second.works, "the second process works")
-	if now := l.holder(); now == holder {
-		t.Errorf("the second process works, and the Lease names %q, the first", now)
-	}
-	close(second.finish)
-	second.signal()
-	if err := await(t, second.result, "the second process ends"); err != nil {
-		t.Error(err)
-	}
-	if now := l.holder(); now != "" {
-		t.Errorf("both have ended, and the Lease names %q", now)
-	}
-}
-
-// A process that is told to end while the answer to its first request is on the way leaves no Lease
-// behind: the next one would wait until it expires.
-func TestEndsWhileAcquiring(t *testing.T) {
-	l, begun := newLeases(), make(chan *campaign)
-	way := leases{&testkit.APIServer{Faults: testkit.Faults{Next: l}}}
-	way.Intercept(func(w http.ResponseWriter, r *http.Request) bool {
-		if r.Method == http.MethodPost {
-			l.ServeHTTP(httptest.NewRecorder(), r) // The answer is lost.
-			(<-begun).signal()
+		first.signal()
+		time.Sleep(time.Minute) // Longer than the lease duration.
+		if now := l.holder(); now != holder {
+			t.Errorf("a worker is busy, and the Lease went from %q to %q", holder, now)
 		}
-		return r.Method == http.MethodPost
+		first.end(t)
+		<-second.works
+		if now := l.holder(); now == holder {
+			t.Errorf("the second process works, and the Lease names %q, the first", now)
+		}
+		second.end(t)
+		if now := l.holder(); now != "" {
+			t.Errorf("both have ended, and the Lease names %q", now)
+		}
 	})
-	first := way.campaign(t)
-	begun <- first
-	if err := await(t, first.result, "the process ends"); err != nil {
-		t.Fatal(err)
-	}
-	if now := l.holder(); now != "" {
-		t.Errorf("it has ended without work, and the Lease names %q", now)
-	}
 }
 
-// A leader that cannot renew ends, and leaves another's Lease alone. Its work is told to end.
-// When another may lead, it begins no reconcile.
+// A process that ends before it receives the response to its first write leaves no Lease
+// behind. Otherwise the next process would wait until the Lease expires.
+func TestEndsWhileAcquiring(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l, begun := newLeases(), make(chan *campaign, 1)
+		way := leases{&testkit.APIServer{Faults: testkit.Faults{Next: l}}}
+		way.Intercept(func(w http.ResponseWriter, r *http.Request) bool {
+			if r.Method == http.MethodPost {
+				l.ServeHTTP(httptest.NewRecorder(), r) // The response is lost.
+				(<-begun).signal()
+			}
+			return r.Method == http.MethodPost
+		})
+		first := way.campaign(t)
+		begun <- first
+		first.end(t)
+		if now := l.holder(); now != "" {
+			t.Errorf("it has ended without work, and the Lease names %q", now)
+		}
+	})
+}
+
+// A leader that cannot renew ends, and keeps another process's Lease as it is. The context of its
+// work ends. When another process may lead, it begins no reconcile.
 func TestLeaseLost(t *testing.T) {
 	for reason, lose := range map[string]func(l leases){
 		"the server is out of order": func(l leases) {
@@ -204,24 +185,21 @@ func TestLeaseLost(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				l := newLeases()
 				c := l.campaign(t)
-				await(t, c.works, "the process works")
+				work := <-c.works
 				before, reconciles := l.holder(), 0
-				reconcile := c.OnlyWhileLeading(func(context.Context, cache.ObjectName) (time.Duration, error) {
-					reconciles++
-					return 0, nil
-				})
+				reconcile := c.counted(&reconciles)
 				_, _ = reconcile(t.Context(), cache.ObjectName{})
 				lose(l)
-				if err := await(t, c.result, "the process ends"); !errors.Is(err, leader.ErrLost) {
+				if err := <-c.result; !errors.Is(err, leader.ErrLost) {
 					t.Errorf("error %v, want ErrLost", err)
 				}
-				await(t, c.told, "the work is told to end")
+				<-work.Done()
 				if now := l.holder(); now != "another" && now != before {
 					t.Errorf("the Lease names %q", now)
 				}
-				time.Sleep(15 * time.Second) // Fake: the lease duration.
+				time.Sleep(15 * time.Second) // The lease duration.
 				if again, err := reconcile(t.Context(), cache.ObjectName{}); reconciles != 1 || again == 0 || err != nil {
-					t.Errorf("%d reconciles, again after %s, error %v; want one, which was before, and again later", reconciles, again, err)
+					t.Errorf("%d reconciles, again after %s, error %v; want only the one before, and again later", reconciles, again, err)
 				}
 				close(c.finish)
 			})
@@ -229,12 +207,12 @@ func TestLeaseLost(t *testing.T) {
 	}
 }
 
-// No reconcile begins when another process has the Lease, however the last renewals went, and at
-// whatever part of a second they were sent. The other process tries all the time.
+// No reconcile begins when another process has the Lease, whatever happened to the last renewals,
+// and in whichever part of a second they were sent. The other process tries all the time.
 func TestOneWorks(t *testing.T) {
 	for story, s := range map[string]struct {
-		// late is how long after it took effect the second renewal is answered. After the last
-		// one the leader can only read the Lease, or is cut off.
+		// late delays the response to the second renewal. After the last renewal the leader can
+		// only read the Lease, or loses its connection.
 		late     time.Duration
 		last     int32
 		onlyRead bool
@@ -259,27 +237,20 @@ func TestOneWorks(t *testing.T) {
 						if n := renewals.Load(); n > s.last && (renewal || !s.onlyRead) {
 							panic(http.ErrAbortHandler)
 						}
-						answer := httptest.NewRecorder()
-						l.ServeHTTP(answer, r)
+						l.ServeHTTP(w, r)
 						if renewal && renewals.Load() == 2 {
 							time.Sleep(s.late)
 						}
-						maps.Copy(w.Header(), answer.Header())
-						w.WriteHeader(answer.Code)
-						_, _ = w.Write(answer.Body.Bytes())
 						return true
 					})
 					time.Sleep(offset)
 					first := way.campaign(t, s.args...)
-					await(t, first.works, "the first process works")
+					<-first.works
 					holder := l.holder()
 					second := l.campaign(t, "--leader-elect-retry-period=50ms")
 
 					reconciles := 0
-					reconcile := first.OnlyWhileLeading(func(context.Context, cache.ObjectName) (time.Duration, error) {
-						reconciles++
-						return 0, nil
-					})
+					reconcile := first.counted(&reconciles)
 					for start := time.Now(); time.Since(start) < 30*time.Second; time.Sleep(10 * time.Millisecond) {
 						taken, before := l.holder() != holder, reconciles
 						if _, _ = reconcile(t.Context(), cache.ObjectName{}); taken && reconciles != before {
@@ -293,7 +264,7 @@ func TestOneWorks(t *testing.T) {
 					for _, c := range []*campaign{first, second} {
 						c.signal()
 						close(c.finish)
-						_ = await(t, c.result, "the process ends")
+						<-c.result
 					}
 				})
 			})
@@ -301,8 +272,8 @@ func TestOneWorks(t *testing.T) {
 	}
 }
 
-// A process that stands by does not take part any more when it has lost the right to read the Lease, or
-// when that to write it turns out to be missing.
+// A process on standby that can no longer read the Lease, or turns out to have no right to write
+// it, does not take part any more.
 func TestJoinedIsRecent(t *testing.T) {
 	for lost, method := range map[string]string{"read": http.MethodGet, "write": http.MethodPut} {
 		t.Run(lost, func(t *testing.T) {
@@ -313,22 +284,20 @@ func TestJoinedIsRecent(t *testing.T) {
 				c := l.campaign(t)
 				time.Sleep(5 * time.Second)
 				if err := c.Joined(); err != nil {
-					t.Errorf("while another one leads: %v", err)
+					t.Errorf("while another process leads: %v", err)
 				}
 				l.forbid(method)
 				time.Sleep(time.Minute)
 				if c.Joined() == nil {
 					t.Error("it says that it takes part")
 				}
-				c.signal()
-				await(t, c.result, "it ends")
-				time.Sleep(time.Minute)
+				c.end(t)
 			})
 		})
 	}
 }
 
-// Who had no right to write the Lease, and has it again, takes part again, also if another one leads.
+// A process that gets the right to write the Lease back takes part again, also if another leads.
 func TestJoinedAgain(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := newLeases()
@@ -341,11 +310,8 @@ func TestJoinedAgain(t *testing.T) {
 			if err := c.Joined(); err != nil {
 				t.Error(err)
 			}
-			close(c.finish)
-			c.signal()
-			_ = await(t, c.result, "the process ends")
+			c.end(t)
 		}
-		time.Sleep(time.Minute)
 	})
 }
 
