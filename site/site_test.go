@@ -146,7 +146,7 @@ func TestReadingPath(t *testing.T) {
 		}
 		last = max(at, last)
 	}
-	for _, file := range []string{"CONTRIBUTING.md", "compare/README.md", "chapters/http/doc.go", "chapters/http/main.go", "chapters/at/crd_test.go"} {
+	for _, file := range []string{"CONTRIBUTING.md", "compare/README.md", "chapters/http/doc.go", "chapters/http/main.go", "chapters/at/once_test.go"} {
 		if _, found := b.found[file]; !found {
 			t.Errorf("%s has no page", file)
 		}

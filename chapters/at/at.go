@@ -194,10 +194,6 @@ func (r *Reconciler) releasePods(ctx context.Context, key cache.ObjectName, at *
 		}
 		released, err := whole(r.Pods.Pods(pod.Namespace).Patch(ctx, pod.Name, types.StrategicMergePatchType,
 			fmt.Appendf(nil, releasePatch, pod.UID), metav1.PatchOptions{}))
-		if cause, ok := apierrors.StatusCause(err, metav1.CauseTypeFieldValueInvalid); ok && cause.Field == "metadata.uid" {
-			// Another Pod has the name by now. The answer to a PATCH is 422, not 409 as to a PUT.
-			err = apierrors.NewConflict(corev1.Resource("pods"), pod.Name, err)
-		}
 		if err == nil {
 			r.Writes.Await(key, r.PodStore, released)
 			continue

@@ -61,8 +61,7 @@ func TestReadme(t *testing.T) {
 	program.Stop()
 }
 
-// TestInvalid: what the API server refuses, and the one in memory does not. The patterns are in
-// TestPatterns.
+// TestInvalid: the API server rejects these, and the API server in memory does not.
 func TestInvalid(t *testing.T) {
 	t.Parallel()
 	c := newCluster(t)
@@ -77,6 +76,11 @@ func TestInvalid(t *testing.T) {
 	refused("spec.containers", `{"spec":{"containers":[]}}`)
 	refused("Duplicate value", `{"spec":{"containers":[{"name":"a","image":"b"},{"name":"a","image":"c"}]}}`)
 	refused("spec.startingDeadlineSeconds", `{"spec":{"startingDeadlineSeconds":-1}}`)
-	// Such a time would break the list of all Ats.
+	// Go cannot decode these times. One in a status would break the list of all Ats.
+	for _, notTime := range []string{"2026-01-02T15:04:05", "2026-01-02t00:30:00Z", "2026-01-02T00:30:00x5Z", "2026-01-02T00:30:00+99:99"} {
+		refused("spec.schedule", `{"spec":{"schedule":"`+notTime+`"}}`)
+		refused("status.startTime", `{"status":{"startTime":"`+notTime+`"}}`, "--subresource=status")
+	}
 	refused("status.startTime", `{"status":{"startTime":"2026-02-30T00:00:00Z"}}`, "--subresource=status")
+	refused("status.podName", `{"status":{"podName":"../a"}}`, "--subresource=status")
 }

@@ -24,7 +24,6 @@ type world struct {
 	*Reconciler
 	api *testkit.APIServer
 	now time.Time
-	key cache.ObjectName // of what is reconciled
 }
 
 var (
@@ -36,7 +35,7 @@ const putStatus = "PUT ats/example/status"
 
 func newWorld(t *testing.T) *world {
 	t.Helper()
-	w := &world{T: t, now: noon, key: exampleKey, api: testkit.NewAPIServer(parts.Resource(t))}
+	w := &world{T: t, now: noon, api: testkit.NewAPIServer(parts.Resource(t))}
 	w.restart()
 	return w
 }
@@ -177,7 +176,7 @@ func (w *world) tryReconcile(want ...string) (time.Duration, error) {
 	w.Helper()
 	w.api.Requests()
 	before := w.contents()
-	again, err := w.Reconcile(w.Context(), w.key)
+	again, err := w.Reconcile(w.Context(), exampleKey)
 	if diff := cmp.Diff(want, w.api.Requests()); diff != "" {
 		w.Errorf("requests (-want +got):\n%s", diff)
 	}
