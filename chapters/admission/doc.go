@@ -19,8 +19,7 @@
 //   - What a pizza has already is never refused. Without that, a pizza whose topping is gone
 //     could not be changed, and one with a finalizer could not be deleted.
 //   - What cannot be decided is no decision: an error, and the failurePolicy makes it.
-//   - One review has at most 10 MB and takes 5 seconds at most. 8 are decided at the same time, and of the others
-//     no more than 64 KiB is read: a client that sends slowly holds up none but large ones.
+//   - One review has at most 10 MB and takes 5 seconds at most. 4 are decided at the same time.
 //   - At its end the program removes its registration first, and answers a second longer.
 //
 // # Caveats

@@ -26,9 +26,9 @@ import (
 func TestFailures(t *testing.T) {
 	allow := newKitchen("tomato").handler()
 	answers := func(answer any) http.Handler {
-		return webhook.Review(webhook.DefaultLimits, func(context.Context, []byte) (any, error) { return answer, nil })
+		return webhook.Review(func(context.Context, []byte) (any, error) { return answer, nil })
 	}
-	panics := webhook.Review(webhook.DefaultLimits, func(context.Context, []byte) (any, error) { panic("no such luck") })
+	panics := webhook.Review(func(context.Context, []byte) (any, error) { panic("no such luck") })
 	sleeps := http.HandlerFunc(func(http.ResponseWriter, *http.Request) { time.Sleep(2 * time.Second) })
 	noUID := map[string]any{"apiVersion": "admission.k8s.io/v1", "kind": "AdmissionReview", "response": map[string]any{"allowed": true}}
 	certificate := func(host string, lifetime time.Duration) *serve.Certificate {

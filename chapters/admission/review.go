@@ -36,8 +36,8 @@ type reviewer struct {
 // handler answers on both paths.
 func (r *reviewer) handler() http.Handler {
 	mux := http.NewServeMux()
-	mux.Handle(mutatePath, webhook.Review(webhook.DefaultLimits, r.review(mutate)))
-	mux.Handle(validatePath, webhook.Review(webhook.DefaultLimits, r.review(r.validate)))
+	mux.Handle(mutatePath, webhook.Review(r.review(mutate)))
+	mux.Handle(validatePath, webhook.Review(r.review(r.validate)))
 	return mux
 }
 

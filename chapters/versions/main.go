@@ -62,7 +62,7 @@ func converts(ctx context.Context, requests *api, story *log.Logger) error {
 	if err != nil {
 		return err
 	}
-	server, err := webhook.Listen("127.0.0.1:0", false, certificate, webhook.Review(limits, (&converter{story}).review))
+	server, err := webhook.Listen("127.0.0.1:0", false, certificate, webhook.Review((&converter{story}).review))
 	if err != nil {
 		return err
 	}

@@ -56,10 +56,6 @@ type object interface {
 	metav1.Object
 }
 
-// limits are for reviews of a few Pizzas: an API server takes at most 3 MiB of one. A review
-// of 10 MB may allocate 400 MB, so few are decided at the same time.
-var limits = webhook.Limits{Bytes: webhook.DefaultLimits.Bytes, Time: webhook.DefaultLimits.Time, AtOnce: 4}
-
 // converter answers reviews.
 type converter struct {
 	// log has a line for each Pizza.

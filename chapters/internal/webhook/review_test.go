@@ -9,21 +9,20 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"strings"
+	"sync"
 	"testing"
-	"time"
+	"testing/synctest"
 
 	"example.com/byhand/chapters/internal/webhook"
 	"example.com/byhand/kit/serve"
 )
 
-var limits = webhook.Limits{Bytes: 100, Time: 200 * time.Millisecond, AtOnce: 1}
-
 // echo answers with what it was asked.
 func echo(_ context.Context, body []byte) (any, error) { return string(body), nil }
 
 // ask sends a review and returns the answer.
-func ask(handler http.Handler, method, contentType string, body io.Reader) (code int, answer string) {
-	request, recorder := httptest.NewRequest(method, "/", body), httptest.NewRecorder()
+func ask(handler http.Handler, method, contentType, body string) (code int, answer string) {
+	request, recorder := httptest.NewRequest(method, "/", strings.NewReader(body)), httptest.NewRecorder()
 	request.Header.Set("Content-Type", contentType)
 	handler.ServeHTTP(recorder, request)
 	return recorder.Code, strings.TrimSpace(recorder.Body.String())
@@ -45,7 +44,6 @@ func TestReview(t *testing.T) {
 		}
 		return echo(ctx, body)
 	}
-	handler := webhook.Review(limits, decide)
 	const json = "application/json"
 	for _, test := range []struct {
 		method, contentType, body string
@@ -53,7 +51,7 @@ func TestReview(t *testing.T) {
 		answer                    string
 	}{
 		{"POST", json, "review", 200, `"review"`},
-		{"POST", json, strings.Repeat("a", 101), 413, "too large"},
+		{"POST", json, strings.Repeat("a", 10_000_001), 413, "too large"},
 		{"GET", json, "", 405, "want POST"},
 		{"POST", "text/plain", "review", 415, "text/plain"},
 		{"POST", json, "invalid", 400, "no review"},
@@ -61,47 +59,38 @@ func TestReview(t *testing.T) {
 		{"POST", json, "panic", 500, "panic: no such luck"},
 		{"POST", json, "slow", 504, "deadline exceeded"},
 	} {
-		code, answer := ask(handler, test.method, test.contentType, strings.NewReader(test.body))
-		if code != test.code || !strings.Contains(answer, test.answer) {
-			t.Errorf("%s %s %.20q: %d %q, want %d %q", test.method, test.contentType, test.body, code, answer, test.code, test.answer)
-		}
+		synctest.Test(t, func(t *testing.T) {
+			code, answer := ask(webhook.Review(decide), test.method, test.contentType, test.body)
+			if code != test.code || !strings.Contains(answer, test.answer) {
+				t.Errorf("%s %s %.20q: %d %q, want %d %q", test.method, test.contentType, test.body, code, answer, test.code, test.answer)
+			}
+		})
 	}
 }
 
-// endless is a body without an end. It counts what is read of it.
-type endless struct{ read int }
-
-func (e *endless) Read(b []byte) (int, error) {
-	e.read += len(b)
-	return len(b), nil
-}
-
-// No more than AtOnce are decided at the same time, and no more read than their first 64 KiB.
-// One that waits too long is answered.
+// Four reviews are decided at the same time. A review that waits too long is answered.
 func TestReviewsAtOnce(t *testing.T) {
-	begun, end := make(chan struct{}, 2), make(chan struct{})
-	handler := webhook.Review(webhook.Limits{Bytes: 1 << 20, Time: 100 * time.Millisecond, AtOnce: 1}, func(_ context.Context, body []byte) (any, error) {
-		begun <- struct{}{}
-		<-end
-		return len(body), nil
-	})
-	first := make(chan string, 1)
-	go func() {
-		_, answer := ask(handler, "POST", "application/json", strings.NewReader(strings.Repeat("a", 100_000)))
-		first <- answer
-	}()
-	<-begun
-	body := &endless{}
-	for _, second := range []io.Reader{body, strings.NewReader("small")} {
-		code, answer := ask(handler, "POST", "application/json", second)
-		if code != http.StatusGatewayTimeout || !strings.Contains(answer, "1 other reviews") || body.read > 1<<17 {
-			t.Errorf("another one: %d %q, %d bytes read, want 504 and 64 KiB", code, answer, body.read)
+	synctest.Test(t, func(t *testing.T) {
+		end := make(chan struct{})
+		handler := webhook.Review(func(context.Context, []byte) (any, error) {
+			<-end
+			return "decided", nil
+		})
+		var deciding sync.WaitGroup
+		for range 4 {
+			deciding.Go(func() {
+				if code, answer := ask(handler, "POST", "application/json", ""); code != http.StatusOK {
+					t.Errorf("%d %s, want 200", code, answer)
+				}
+			})
 		}
-	}
-	close(end)
-	if answer := <-first; answer != "100000" {
-		t.Errorf("the first: %q", answer)
-	}
+		synctest.Wait()
+		if code, answer := ask(handler, "POST", "application/json", ""); code != http.StatusGatewayTimeout || !strings.Contains(answer, "4 other reviews") {
+			t.Errorf("the fifth: %d %q, want 504", code, answer)
+		}
+		close(end)
+		deciding.Wait()
+	})
 }
 
 // The server speaks TLS, with the certificate, and ends with its context.
@@ -110,7 +99,7 @@ func TestListen(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	server, err := webhook.Listen("127.0.0.1:0", false, certificate, webhook.Review(limits, echo))
+	server, err := webhook.Listen("127.0.0.1:0", false, certificate, webhook.Review(echo))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -3,7 +3,6 @@ package conversion
 import (
 	"encoding/json"
 	"slices"
-	"unicode/utf8"
 
 	"k8s.io/apimachinery/pkg/api/validation"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -15,9 +14,6 @@ import (
 // layers is the annotation of a v1beta1 Pizza that has what v1beta1 cannot say: the list of
 // v1alpha1, as JSON.
 const layers = "v1alpha1." + v1alpha1.GroupName + "/toppings"
-
-// maxName is how many bytes a name has at most: 253 characters, says the schema.
-const maxName = 253 * utf8.UTFMax
 
 // PizzaToV1beta1 returns the same pizza in v1beta1. It shares no memory with in. TypeMeta
 // is left empty.
@@ -73,8 +69,7 @@ func count(names []string) []v1beta1.PizzaTopping {
 }
 
 // list returns each name as often as its quantity says. What no schema admits comes here, too:
-// a quantity of 10⁹ must not take gigabytes, nor a name of megabytes twenty times as much.
-// Then each name stands there once.
+// a quantity of 10⁹ must not take gigabytes. Then each name stands there once.
 func list(toppings []v1beta1.PizzaTopping) []string {
 	if toppings == nil {
 		return nil
@@ -82,7 +77,7 @@ func list(toppings []v1beta1.PizzaTopping) []string {
 	portions, valid := 0, true
 	for _, topping := range toppings {
 		portions += int(topping.Quantity)
-		valid = valid && topping.Quantity > 0 && portions <= v1beta1.MaxQuantity && len(topping.Name) <= maxName
+		valid = valid && topping.Quantity > 0 && portions <= v1beta1.MaxQuantity
 	}
 	names := make([]string, 0, len(toppings))
 	for _, topping := range toppings {

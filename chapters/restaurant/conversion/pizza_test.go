@@ -2,7 +2,6 @@ package conversion_test
 
 import (
 	"encoding/json"
-	"flag"
 	"math/rand/v2"
 	"testing"
 
@@ -63,29 +62,13 @@ func TestSpecBeatsAnnotation(t *testing.T) {
 	}
 }
 
-// What no schema admits takes no more memory than it has.
+// A quantity that no schema admits takes no memory: each name stands there once.
 func TestInvalid(t *testing.T) {
-	for _, test := range []struct {
-		reason   string
-		toppings toppings
-		want     []string
-	}{
-		{"an enormous quantity", toppings{of("salami", 1_000_000_000), of("tomato", 2)}, []string{"salami", "tomato"}},
-		{"less than none", toppings{of("salami", -1)}, []string{"salami"}},
-		{"a name twice", toppings{of("salami", 1), of("tomato", 1), of("salami", 1)}, []string{"salami", "tomato", "salami"}},
-	} {
-		before := &v1beta1.Pizza{Spec: v1beta1.PizzaSpec{Toppings: test.toppings}}
-		converted := conversion.PizzaToV1alpha1(before)
-		if diff := cmp.Diff(test.want, converted.Spec.Toppings); diff != "" {
-			t.Errorf("%s, in v1alpha1 (-want +got):\n%s", test.reason, diff)
-		}
+	before := &v1beta1.Pizza{Spec: v1beta1.PizzaSpec{Toppings: toppings{of("salami", 1_000_000_000), of("tomato", -1)}}}
+	if diff := cmp.Diff([]string{"salami", "tomato"}, conversion.PizzaToV1alpha1(before).Spec.Toppings); diff != "" {
+		t.Errorf("in v1alpha1 (-want +got):\n%s", diff)
 	}
 }
-
-// rounds is how many random pizzas go each way. Once, it was
-//
-//	go test ./restaurant/conversion -rounds 100000
-var rounds = flag.Int("rounds", 5000, "how many random pizzas are converted each way")
 
 // Converted and converted back, each pizza that its schema admits is what it was, and what a
 // pizza of v1alpha1 becomes, v1beta1 admits. On the wire, too, where nil and empty differ.
@@ -93,7 +76,7 @@ func TestRoundTrips(t *testing.T) {
 	seed := rand.Uint64()
 	t.Logf("seed %d", seed)
 	random := rand.New(rand.NewPCG(seed, 0))
-	for range *rounds {
+	for range 5000 {
 		first := &v1alpha1.Pizza{ObjectMeta: randomMeta(random)}
 		second := &v1beta1.Pizza{ObjectMeta: randomMeta(random)}
 		if random.IntN(10) == 0 {
@@ -151,23 +134,18 @@ func overTheWire[T any](t *testing.T, object *T) *T {
 }
 
 // A client may write any annotation into its Pizza. It counts only if it says the same as the
-// spec, which the schema has admitted: an annotation is behind no schema.
+// spec: no schema checks an annotation.
 func TestForgedAnnotations(t *testing.T) {
 	const annotation = "v1alpha1.restaurant.programming-kubernetes.info/toppings"
-	for _, forged := range []string{"{", `["salami","tomato"]`, `[{"name":"salami","quantity":1000000000}]`} {
+	for _, forged := range []string{"{", `["salami","tomato"]`} {
 		meta := metav1.ObjectMeta{Annotations: map[string]string{annotation: forged}}
-		names, want := []string{"salami"}, toppings{of("salami", 1)}
-		converted := conversion.PizzaToV1beta1(&v1alpha1.Pizza{ObjectMeta: meta, Spec: v1alpha1.PizzaSpec{Toppings: names}})
-		if diff := cmp.Diff(want, converted.Spec.Toppings); diff != "" {
-			t.Errorf("%s, to v1beta1 (-want +got):\n%s", forged, diff)
-		}
-		back := conversion.PizzaToV1alpha1(&v1beta1.Pizza{ObjectMeta: meta, Spec: v1beta1.PizzaSpec{Toppings: want}})
-		if diff := cmp.Diff(names, back.Spec.Toppings); diff != "" {
+		back := conversion.PizzaToV1alpha1(&v1beta1.Pizza{ObjectMeta: meta, Spec: v1beta1.PizzaSpec{Toppings: toppings{of("salami", 1)}}})
+		if diff := cmp.Diff([]string{"salami"}, back.Spec.Toppings); diff != "" {
 			t.Errorf("%s, to v1alpha1 (-want +got):\n%s", forged, diff)
 		}
 	}
 
-	// What another version's list says of this one, in another order.
+	// In v1alpha1 the list itself is right, in its own order.
 	names := []string{"salami", "salami", "tomato"}
 	before := &v1alpha1.Pizza{Spec: v1alpha1.PizzaSpec{Toppings: names}}
 	before.Annotations = map[string]string{annotation: `["salami","tomato","salami"]`}
