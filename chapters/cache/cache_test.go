@@ -92,14 +92,6 @@ func TestWays(t *testing.T) {
 	}
 }
 
-// The parts are as the server wants to read them.
-func TestParseShard(t *testing.T) {
-	want := "shardRange(object.metadata.uid, '0x0000000000000000', '0x5555555555555555') || shardRange(object.metadata.uid, '0xaaaaaaaaaaaaaaaa', '0x10000000000000000')"
-	if shard, err := parseShard("1,3/3"); err != nil || shard.String() != want {
-		t.Errorf("%v, %v, want %s", shard, err, want)
-	}
-}
-
 // A live Get of one Secret is one request, and holds nothing.
 func TestLiveGet(t *testing.T) {
 	s := server()

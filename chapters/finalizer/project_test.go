@@ -123,23 +123,6 @@ func TestStaleCacheDeletesNothing(t *testing.T) {
 	}
 }
 
-// More volumes than are allowed: an Event, and the Project keeps what it has.
-func TestTooMany(t *testing.T) {
-	const tooMany = "Warning TooManyVolumes spec.replicas is 1000000000, and a Project may have 4 volumes (--max-volumes): none is created or deleted"
-	w := newWorld(t)
-	uid := w.create("p", 4)
-	w.settle()
-	w.told("Normal VolumesReady 4 volumes: 4 created, 0 deleted")
-	w.change(scaled(1_000_000_000))
-	w.sync()
-	w.must()
-	w.told(tooMany)
-	w.has(uid, 0, 1, 2, 3)
-	w.delete()
-	w.settle()
-	w.waitsFor()
-}
-
 // A storage that refuses: an Event says so, and it is tried again. A Project that is being deleted waits.
 func TestStorageFails(t *testing.T) {
 	w := newWorld(t)

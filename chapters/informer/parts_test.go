@@ -101,7 +101,7 @@ func TestWhatGrows(t *testing.T) {
 }
 
 // Our queue and client-go's hand out the same keys at the same times, whatever is added
-// meanwhile. ShutDown hands out what waits, drops what is delayed, and lets every worker go.
+// meanwhile, and count the same failures. ShutDown hands out what waits, drops what is delayed, and lets every worker go.
 func TestQueue(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		queues := []workqueue.TypedRateLimitingInterface[cache.ObjectName]{NewQueue(), workqueue.NewTypedRateLimitingQueue(
@@ -136,6 +136,9 @@ func TestQueue(t *testing.T) {
 					q.Add(key)
 				}
 			}
+			if ours, theirs := queues[0].NumRequeues(key), queues[1].NumRequeues(key); ours != theirs {
+				t.Errorf("%s has failed %d times, client-go says %d", key, ours, theirs)
+			}
 			time.Sleep(rand.N(300 * time.Millisecond))
 		}
 		time.Sleep(time.Hour) // All workers wait.
@@ -150,17 +153,4 @@ func TestQueue(t *testing.T) {
 			t.Errorf("which keys, and when (-client-go +ours):\n%s", diff)
 		}
 	})
-}
-
-// A controller asks for the number of failures after a Conflict.
-func TestNumRequeues(t *testing.T) {
-	queue, key := NewQueue(), cache.NewObjectName("default", "one")
-	for _, want := range []int{1, 2} {
-		if queue.AddRateLimited(key); queue.NumRequeues(key) != want {
-			t.Errorf("%d failures, want %d", queue.NumRequeues(key), want)
-		}
-	}
-	if queue.Forget(key); queue.NumRequeues(key) != 0 {
-		t.Error("Forget keeps the failures")
-	}
 }

@@ -64,8 +64,6 @@ var stories = []struct {
 	}, outcome{"first a1, a1→a2", "STREAM, WATCH after 102, STREAM after 102", "a2 at 104"}, same},
 	{"undecodable object", func(w *world) { w.begin(); w.set("b", "three"); w.put("a", 2); w.later(time.Minute); w.put("b", 3) },
 		outcome{"first a1, a1→a2, add b3", "STREAM, STREAM after 102, LIST after 102, STREAM after 102, LIST after 102, STREAM after 102", "a2 b3 at 105"}, same},
-	{"bookmarks", func(w *world) { w.again(1, sends("BOOKMARK", "", 106, done)) },
-		outcome{"first a1", "STREAM, WATCH after 102, WATCH after 106", "a1 at 106"}, same},
 	{"bookmark without a version", func(w *world) {
 		w.put("b", 1)
 		w.again(1, func(rw http.ResponseWriter, r *http.Request) {
@@ -127,19 +125,6 @@ var stories = []struct {
 		w.begin()
 		w.later(20 * time.Minute)
 	}, outcome{"first a1", "STREAM, LIST, WATCH after 102", "a1 at 102"}, outcome{"", "STREAM, WATCH after 102", ""}},
-	{"ended again and again", func(w *world) {
-		w.begin()
-		for range 6000 {
-			w.later(100 * time.Millisecond)
-			w.EndWatches("foos")
-		}
-		if n := len(w.Faults.Log()); n > 60 {
-			w.Errorf("%d requests in ten minutes", n)
-		}
-		w.later(2 * time.Minute)
-		w.calls = nil
-	}, outcome{"", "STREAM, WATCH after 102, STREAM after 102, WATCH after 102, STREAM after 102, WATCH after 102", "a1 at 102"},
-		outcome{"", "STREAM, STREAM after 102", ""}},
 	{"ended right after its list", func(w *world) { w.begin(); w.later(900 * time.Millisecond); w.EndWatches("foos") },
 		outcome{"first a1", "STREAM, WATCH after 102", "a1 at 102"}, outcome{"first a1, a1→a1", "STREAM, STREAM after 102", ""}},
 	{"resync", func(w *world) { w.begin(); w.later(65 * time.Minute) },
