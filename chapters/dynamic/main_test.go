@@ -17,30 +17,21 @@ func (s *server) dynamic(t *testing.T, args string) (stdout, stderr string, err 
 	return out.String(), steps.String(), err
 }
 
-// The result is on stdout, the way there on stderr: each request, and each name of the kind.
+// The result is on stdout, the way there on stderr: each request, and each name of the kind. A version
+// that does not answer is a warning.
 func TestGet(t *testing.T) {
 	s := newServer(t)
-	for _, args := range []string{
-		"-n=default get foos.v1alpha1.samplecontroller.k8s.io",
-		"get foo", // The namespace of the context, or default.
-	} {
+	const steps = "GET /api\nGET /apis\n" +
+		"warning: [metrics.k8s.io/v1beta1]: the servers behind these do not answer, so what they have is missing here\n" +
+		"foo → kind samplecontroller.k8s.io/v1alpha1, Kind=Foo → resource samplecontroller.k8s.io/v1alpha1, Resource=foos, in a namespace\n" +
+		"GET " + foosPath + "\n"
+	for _, args := range []string{"-n=default get foo", "get foo"} { // Without -n: the context's namespace, or default.
 		stdout, stderr, err := s.dynamic(t, args)
-		if err != nil {
-			t.Errorf("%q: %v", args, err)
-			continue
+		if err != nil || !strings.HasPrefix(stdout, "KIND ") || !strings.Contains(stdout, "\nFoo ") || !strings.Contains(stdout, "example-foo") {
+			t.Errorf("%q prints %q, error %v", args, stdout, err)
 		}
-		if !strings.HasPrefix(stdout, "KIND ") || !strings.Contains(stdout, "\nFoo ") || !strings.Contains(stdout, "example-foo") {
-			t.Errorf("%q prints %q", args, stdout)
-		}
-		want := []string{"GET /api\n", "GET /apis\n",
-			"→ kind samplecontroller.k8s.io/v1alpha1, Kind=Foo → resource samplecontroller.k8s.io/v1alpha1, Resource=foos, in a namespace\n",
-			"GET " + foosPath + "\n"}
-		for _, line := range want {
-			before, after, found := strings.Cut(stderr, line)
-			if !found {
-				t.Errorf("%q: no step %q in %q (after %q)", args, line, stderr, before)
-			}
-			stderr = after
+		if !strings.HasSuffix(stderr, steps) {
+			t.Errorf("%q: the steps are %q, want %q", args, stderr, steps)
 		}
 	}
 }
@@ -52,7 +43,6 @@ func TestLies(t *testing.T) {
 		{fooPath, foo, "get fo example-foo", `\x1b[2J`},
 		{fooPath, `{"kind": "Status", "apiVersion": "v1", "status": "Success"}`, "get fo example-foo", "another object"},
 		{foosPath, `{"kind": "Status", "apiVersion": "v1", "status": "Success"}`, "get fo", "no list"},
-		{fooPath, strings.Replace(foo, "example-foo", "other", 1), "get fo example-foo", "another object"},
 	} {
 		s := newServer(t)
 		s.answer(test.path, test.answer)
@@ -102,8 +92,6 @@ func TestBadInput(t *testing.T) {
 	s := newServer(t)
 	for _, test := range []struct{ args, want string }{
 		{"", "usage: get WORD"},
-		{"get foo -n a -A", "take one of them"},
-		{"raw apis", "a path begins with /"},
 		{"get fooo", `the server has no resource "fooo": api-resources lists`},
 		{"get nodes -n default", "nodes are cluster-scoped, in no namespace: leave -n default out"},
 		{"get byhand example-foo", "take one of projects.examples-gzh.com, foos.samplecontroller.k8s.io"},
@@ -115,14 +103,6 @@ func TestBadInput(t *testing.T) {
 		if err == nil || !strings.Contains(err.Error(), test.want) || strings.Contains(err.Error(), "\n") || stdout != "" {
 			t.Errorf("%q: error %v and stdout %q, want one line with %q", test.args, err, stdout, test.want)
 		}
-	}
-}
-
-// A version that does not answer is a warning, and the rest works.
-func TestStale(t *testing.T) {
-	stdout, stderr, err := newServer(t).dynamic(t, "api-resources")
-	if err != nil || !strings.Contains(stderr, "warning: [metrics.k8s.io/v1beta1]: ") || !strings.Contains(stdout, "\nfoos ") || strings.Contains(stdout, "metrics") {
-		t.Errorf("%v\n%s%s", err, stderr, stdout)
 	}
 }
 

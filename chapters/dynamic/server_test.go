@@ -80,8 +80,7 @@ func (s *server) hasAnswer(w http.ResponseWriter, r *http.Request) bool {
 
 // fixture is a small server's discovery, with what is hard to map: a plural and a short name
 // in two groups, a short name and a category that are another one's plural, a kind that its singular does not
-// resemble, two versions in the server's order, a resource that is only a parent, a version
-// that does not answer.
+// resemble, two versions in the server's order, a version that does not answer.
 func fixture() (core, groups string) {
 	resource := func(plural, singular, kind string, scope apidiscovery.ResourceScope, shortNames, categories []string) apidiscovery.APIResourceDiscovery {
 		return apidiscovery.APIResourceDiscovery{
@@ -105,24 +104,21 @@ func fixture() (core, groups string) {
 		}
 		return string(body)
 	}
-	all, byhand := []string{"all"}, []string{"byhand"}
-	autoscalers := resource("horizontalpodautoscalers", "horizontalpodautoscaler", "HorizontalPodAutoscaler", namespaced, []string{"hpa"}, all)
+	byhand := []string{"byhand"}
+	autoscalers := resource("horizontalpodautoscalers", "horizontalpodautoscaler", "HorizontalPodAutoscaler", namespaced, []string{"hpa"}, nil)
 	review := resource("tokenreviews", "tokenreview", "TokenReview", cluster, nil, nil)
 	review.Verbs = []string{"create"}
-	parent := resource("parents", "parent", "", namespaced, nil, nil)
-	parent.ResponseKind = nil
 	stale := version("v1beta1", resource("pods", "pod", "PodMetrics", namespaced, nil, nil))
 	stale.Freshness = apidiscovery.DiscoveryFreshnessStale
 	core = list(group("", version("v1",
-		resource("pods", "pod", "Pod", namespaced, []string{"po"}, all),
+		resource("pods", "pod", "Pod", namespaced, []string{"po"}, nil),
 		resource("events", "event", "Event", namespaced, []string{"ev"}, nil),
 		resource("nodes", "node", "Node", cluster, []string{"no"}, nil))))
 	groups = list(
-		group("apps", version("v1", resource("deployments", "deployment", "Deployment", namespaced, []string{"deploy"}, all))),
 		group("events.k8s.io", version("v1", resource("events", "event", "Event", namespaced, []string{"ev"}, nil))),
 		group("autoscaling", version("v2", autoscalers), version("v1", autoscalers)),
 		group("networking.k8s.io", version("v1", resource("ingresses", "ingress", "Ingress", namespaced, []string{"ing"}, nil))),
-		group("authentication.k8s.io", version("v1", review, parent)),
+		group("authentication.k8s.io", version("v1", review)),
 		group("examples-gzh.com", version("v1alpha1", resource("projects", "project", "Project", namespaced, []string{"proj"}, byhand))),
 		group("samplecontroller.k8s.io", version("v1alpha1", resource("foos", "foo", "Foo", namespaced, []string{"fo"}, byhand))),
 		group("farm.example.com", version("v1",
