@@ -158,8 +158,10 @@ func TestEndsWhileAcquiring(t *testing.T) {
 		})
 		first := way.campaign(t)
 		begun <- first
-		first.end(t)
-		if now := l.holder(); now != "" {
+		if err := <-first.result; err != nil {
+			t.Errorf("error %v after a signal, want nil", err)
+		}
+		if now := l.holder(); now != "" || l.Get(path) == nil {
 			t.Errorf("it has ended without work, and the Lease names %q", now)
 		}
 	})
@@ -310,6 +312,8 @@ func TestJoinedAgain(t *testing.T) {
 			if err := c.Joined(); err != nil {
 				t.Error(err)
 			}
+		}
+		for _, c := range both {
 			c.end(t)
 		}
 	})
