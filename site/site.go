@@ -7,7 +7,6 @@ import (
 	"html/template"
 	"io/fs"
 	"path"
-	"path/filepath"
 	"slices"
 	"strings"
 )
@@ -20,8 +19,6 @@ const (
 	readme = "README.md"
 	// questions is how the page is called, in any language, whose answers are folded.
 	questions = "QUESTIONS"
-	// chain is the page below which its recording plays.
-	chain = "internal/page/chain/README.md"
 	// orderSection is the section of the README whose links are the reading path.
 	orderSection = "Read it in this order"
 )
@@ -84,10 +81,7 @@ func build(root string, files fs.FS, source, url string) (map[string][]byte, err
 	if err := b.writePlayground(); err != nil {
 		return nil, err
 	}
-	if b.out["playground.js"], err = b.script(root); err != nil {
-		return nil, err
-	}
-	b.out["chain.js"], err = joined(root, filepath.Join(root, pageFolder, "main.js"), filepath.Join(root, "site", "chain", "feed.js"), nil)
+	b.out["playground.js"], err = b.script(root)
 	return b.out, err
 }
 
@@ -190,13 +184,7 @@ func (b *builder) writeDocument(file string) error {
 		words = quizzes[lang]
 		body = fold(body, words.Knew)
 	}
-	p := page{builder: b, At: pageOf(file), Title: d.title(), Lang: lang, File: file, Body: body, Quiz: words}
-	if file == chain {
-		if p.Stage, err = stage(b.files); err != nil {
-			return err
-		}
-	}
-	return b.put("document", p)
+	return b.put("document", page{builder: b, At: pageOf(file), Title: d.title(), Lang: lang, File: file, Body: body, Quiz: words})
 }
 
 // writeSource renders a source file: its comments beside its code.
@@ -238,8 +226,7 @@ type page struct {
 	Lead, Opens string
 	// File is the file of the repository that it shows.
 	File string
-	// Body is that of a document, Stage the picture, which a document may have below its body, Pairs
-	// what a source has.
+	// A document has a Body, a source has Pairs, and the playground has a Stage, which is the picture.
 	Body, Stage template.HTML
 	Pairs       []pair
 	// Said are the README's first words, by their language.

@@ -102,19 +102,6 @@ func TestSiteQuestions(t *testing.T) {
 	}
 }
 
-// Below what is said of the chain its recording plays: of programs that are seen from outside.
-func TestSiteChain(t *testing.T) {
-	t.Parallel()
-	b := open(t, "file://"+filepath.Join(site(t), "read/internal/page/chain/README.md.html"), laptop)
-	b.sees(".part-queue", "inside, not seen")
-	b.witnessed("tokens", "POST")
-	b.click("#live")
-	b.sees("#objects-table", "default/web")
-	b.sees("#steps", "Deployment controller: PUT /apis/apps/v1/namespaces/default/deployments/web/status → 200")
-	b.check()
-	b.shot("chain")
-}
-
 // Comment and code stand side by side where there is room, and below each other on a
 // phone.
 func TestSiteSideBySide(t *testing.T) {
