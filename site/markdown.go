@@ -68,16 +68,15 @@ func (d *document) html(n ast.Node) (template.HTML, error) {
 	).Replace(b.String())), nil
 }
 
-// fold hides what stands below each heading of the third level until a reader opens it. A box
-// below it, named knew, is for those who need not have.
-func fold(body template.HTML, knew string) template.HTML {
+// fold hides the text below each heading of the third level until a reader opens it.
+func fold(body template.HTML) template.HTML {
 	folded := strings.Builder{}
 	for i, part := range strings.Split(string(body), "<h") {
 		if i > 0 {
 			part = "<h" + part
 		}
 		if question, answer, found := strings.Cut(part, "</h3>"); found {
-			part = "<details><summary>" + question + "</h3></summary>" + answer + `<p><label><input type="checkbox"> ` + template.HTMLEscapeString(knew) + `</label></p></details>`
+			part = "<details><summary>" + question + "</h3></summary>" + answer + "</details>"
 		}
 		folded.WriteString(part)
 	}

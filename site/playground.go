@@ -52,16 +52,11 @@ func (b *builder) script(root string) ([]byte, error) {
 		}
 		defined[name] = string(text)
 	}
-	return joined(root, filepath.Join(folder, "main.js"), filepath.Join(folder, "feed.js"), defined)
-}
-
-// joined is a script with all that it imports, in one file, and another feed.js than the page's.
-func joined(root, script, feed string, defined map[string]string) ([]byte, error) {
 	result := api.Build(api.BuildOptions{
 		AbsWorkingDir: root,
-		EntryPoints:   []string{script},
+		EntryPoints:   []string{filepath.Join(folder, "main.js")},
 		Define:        defined,
-		Plugins:       []api.Plugin{swapped(feed)},
+		Plugins:       []api.Plugin{swapped(filepath.Join(folder, "feed.js"))},
 		Loader:        map[string]api.Loader{".json": api.LoaderText},
 		Bundle:        true,
 		Format:        api.FormatIIFE,
@@ -155,39 +150,19 @@ func slim(root, folder string) (workspace string, err error) {
 		os.WriteFile(workspace, fmt.Appendf(nil, "go %s\nuse %q\nreplace k8s.io/client-go => %q\n", version, root, copied), 0o644))
 }
 
-// writePlayground renders the first page, which is the playground's as well, and a small page of
-// each lesson and bug, which has what a preview of a link shows, and opens the playground there.
+// writePlayground renders the first page, which is the playground's as well.
 func (b *builder) writePlayground() error {
 	stage, err := stage(b.files)
 	if err != nil {
 		return err
 	}
-	said := map[string]template.HTML{}
-	for lang, file := range map[string]string{"en": readme, "zh-CN": "README.zh-CN.md"} {
-		if said[lang], err = b.said(file); err != nil {
-			return err
-		}
+	lead, err := b.lead()
+	if err != nil {
+		return err
 	}
 	for _, at := range []string{home, playgroundPage} {
-		if err := b.put("playground", page{builder: b, At: at, Title: "How a Kubernetes controller really works", Lang: "en", Stage: stage, Said: said,
-			Lead: "A real Kubernetes controller runs in this browser tab, beside an API server in memory. Delete what it keeps, and see how it mends that."}); err != nil {
-			return err
-		}
-	}
-	previews := []page{{At: "puzzle.html", Opens: "#puzzle", Title: "Find the bug", Lead: "One of eight bugs is in this Kubernetes controller, which runs in your browser. Find it in the fewest moves."}}
-	for i, l := range lessons {
-		previews = append(previews, page{At: fmt.Sprintf("lesson-%d.html", i+1), Opens: fmt.Sprintf("#lesson=%d", i+1), Title: l.Title, Lead: l.Say + " " + l.Question})
-	}
-	for _, bug := range bugs[1:] {
-		opens := "#bug=" + bug.Name
-		if bug.Luck != "" {
-			opens += "&luck=" + bug.Luck
-		}
-		previews = append(previews, page{At: "bug-" + bug.Name + ".html", Opens: opens, Title: "The bug " + bug.Name, Lead: bug.What + " See what comes of it, in a real controller in your browser."})
-	}
-	for _, p := range previews {
-		p.builder, p.Lang, p.Opens = b, "en", playgroundPage+p.Opens
-		if err := b.put("preview", p); err != nil {
+		if err := b.put("playground", page{builder: b, At: at, Title: "How a Kubernetes controller really works", Stage: stage, Lead: lead,
+			Description: "A real Kubernetes controller runs in this browser tab, with an API server in memory. Delete a Deployment, and see how the controller creates it again."}); err != nil {
 			return err
 		}
 	}

@@ -85,7 +85,7 @@ func build(root string, files fs.FS, source, url string) (map[string][]byte, err
 	return b.out, err
 }
 
-// plan finds what has a page, and the reading path.
+// plan finds the files that have a page, and the reading path.
 func plan(files fs.FS, source string) (*builder, error) {
 	b := &builder{files: files, source: source, found: map[string]*document{}, out: map[string][]byte{}}
 	if err := b.find(readme); err != nil {
@@ -146,26 +146,17 @@ func (b *builder) targets(linked string) (files []string) {
 	return files
 }
 
-// said are the first words of a README, for the first page.
-func (b *builder) said(file string) (template.HTML, error) {
-	d, err := parse(b.files, file)
+// lead returns the first paragraph of the README, for the first page.
+func (b *builder) lead() (template.HTML, error) {
+	d, err := parse(b.files, readme)
 	if err != nil {
 		return "", err
 	}
-	said := d.section(d.title())
-	if len(said) == 0 {
-		return "", fmt.Errorf("%s says nothing below its title", file)
+	paragraphs := d.section(d.title())
+	if len(paragraphs) == 0 {
+		return "", fmt.Errorf("%s has no paragraph below its title", readme)
 	}
-	return b.html(home, d, said[0])
-}
-
-// quiz has the words of a page whose answers are folded: of the box below each answer, and of the
-// count above them, where {0} is how many questions there are.
-type quiz struct{ Knew, Count string }
-
-var quizzes = map[string]quiz{
-	"en":    {"I knew that", "{0} questions, {1} opened, {2} known"},
-	"zh-CN": {"我答对了", "共 {0} 题，已展开 {1} 题，答对 {2} 题"},
+	return b.html(home, d, paragraphs[0])
 }
 
 // writeDocument renders a Markdown file. The name of a translation ends in its language.
@@ -179,12 +170,10 @@ func (b *builder) writeDocument(file string) error {
 	if !translated {
 		lang = "en"
 	}
-	words := quiz{}
 	if name == questions {
-		words = quizzes[lang]
-		body = fold(body, words.Knew)
+		body = fold(body)
 	}
-	return b.put("document", page{builder: b, At: pageOf(file), Title: d.title(), Lang: lang, File: file, Body: body, Quiz: words})
+	return b.put("document", page{builder: b, At: pageOf(file), Title: d.title(), Lang: lang, File: file, Body: body})
 }
 
 // writeSource renders a source file: its comments beside its code.
@@ -197,14 +186,14 @@ func (b *builder) writeSource(file string) error {
 	if err != nil {
 		return err
 	}
-	return b.put("source", page{builder: b, At: pageOf(file), Title: file, Lang: "en", File: file, Pairs: pairs})
+	return b.put("source", page{builder: b, At: pageOf(file), Title: file, File: file, Pairs: pairs})
 }
 
-// templates are those of each kind of page, in the one layout.
+// templates has a template for each kind of page, in the one layout.
 var templates = map[string]*template.Template{}
 
 func init() {
-	for _, kind := range []string{"document", "source", "playground", "preview"} {
+	for _, kind := range []string{"document", "source", "playground"} {
 		layout := template.New("layout.html").Funcs(template.FuncMap{"breakable": breakable, "page": pageOf})
 		templates[kind] = template.Must(layout.ParseFS(own, "templates/layout.html", "templates/"+kind+".html"))
 	}
@@ -220,19 +209,16 @@ type page struct {
 	*builder
 	// At is its path from the top of the site.
 	At, Title string
-	// Lang is the language of its text.
+	// Lang is a document's language.
 	Lang string
-	// Lead says in a preview what it is, and Opens is where it leads to.
-	Lead, Opens string
+	// Description is the text of a preview of a link to the page.
+	Description string
 	// File is the file of the repository that it shows.
 	File string
-	// A document has a Body, a source has Pairs, and the playground has a Stage, which is the picture.
-	Body, Stage template.HTML
-	Pairs       []pair
-	// Said are the README's first words, by their language.
-	Said map[string]template.HTML
-	// Quiz has words if what stands below each small heading of Body is folded.
-	Quiz quiz
+	// A document has a Body, and a source has Pairs. The playground has a Stage, which is the
+	// picture, and a Lead, which is the README's first paragraph.
+	Body, Stage, Lead template.HTML
+	Pairs             []pair
 }
 
 // Place is its place on the reading path, from 1, 0 for none. Before and After are its

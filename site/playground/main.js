@@ -6,7 +6,6 @@ import {files} from '../../internal/page/static/panel.js';
 import {ask, on} from './cluster.js';
 import * as objects from './objects.js';
 import * as tour from './tour.js';
-import {open as speak, who} from './words.js';
 
 // --- the places ---
 
@@ -126,7 +125,7 @@ on('write', (text) => {
   const write = JSON.parse(text);
   objects.wrote(write);
   tour.wrote(write);
-  if (who(write.by) === write.by && player.mode === 'live') { // The controller's are among its steps.
+  if (objects.who(write.by) === write.by && player.mode === 'live') { // The controller's are among its steps.
     const {at, kind, by, method} = write, key = `default/${write.name}`;
     picture.step({part: 'server', at, kind, key, subject: `${kind} ${key}`, request: write, meaning: {tone: 'note', text: `${method} by ${by}`}});
   }
@@ -142,7 +141,7 @@ on('state', (text) => {
   // What is on is named, and one click puts it back.
   byId('on').replaceChildren(...switches.filter((box) => box.checked).map((box) => [box.value, `${box.dataset.send} off`])
     .concat(state.bug === 'none' || riddle ? [] : [[`bug ${state.bug}`, 'bug none']])
-    .map(([name, back]) => el('li', {}, el('button', {type: 'button', 'data-send': back}, el('span', {}, name), ' ✕'))));
+    .map(([name, back]) => el('li', {}, el('button', {type: 'button', 'data-send': back}, `${name} ✕`))));
   say(byId('replicas-now'), state.replicas.join(', ') || '–');
   wait();
 });
@@ -164,7 +163,7 @@ byId('summary').hidden = true;
 let heard = '';
 setInterval(() => {
   const told = [...document.querySelectorAll('#last, .objects .note:not([hidden]), #waits')]
-    .map((place) => (place.matches('tr') ? `${place.previousElementSibling.cells[0].textContent}: ` : '') + place.textContent.replace(/ ?\d+ (s|秒).*$/, (rest) => (place.id === 'last' ? rest : '')));
+    .map((place) => (place.matches('tr') ? `${place.previousElementSibling.cells[0].textContent}: ` : '') + place.textContent.replace(/ ?\d+ s.*$/, (rest) => (place.id === 'last' ? rest : '')));
   const text = told.filter(Boolean).join('. ');
   if (text === heard) {
     say(byId('heard'), text);
@@ -216,7 +215,6 @@ let awake = false;
 on('hello', () => {
   if (!awake) {
     awake = true;
-    performance.mark('live');
     byId('loading').hidden = true;
     byId('visit').disabled = false;
     objects.forget();
@@ -227,4 +225,3 @@ on('hello', () => {
 addEventListener('hashchange', () => awake && !byId(location.hash.slice(1)) && follow());
 
 tour.open({act, again: follow});
-speak();

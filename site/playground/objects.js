@@ -2,8 +2,7 @@
 // A correction is over in milliseconds: both are made of the writes, not of what is so now.
 
 import {choose, picture, player} from '../../internal/page/static/main.js';
-import {byId, counted, el, refill, say, took as lasted} from '../../internal/page/static/dom.js';
-import {who} from './words.js';
+import {byId, counted, el, say, took as lasted} from '../../internal/page/static/dom.js';
 
 // So many states of one object are told.
 const mostValues = 5;
@@ -16,6 +15,9 @@ let state = {foos: [], deployments: [], on: {}, held: 0};
 // What happened to an object, by 'Kind name': its states one after the other, the last of which
 // the controller has written if it is closed. null is none.
 const stories = new Map();
+
+/** Who writes, in words. A process of the controller is the controller. */
+export const who = (by) => (by.startsWith('controller-') ? 'the controller' : by);
 
 // What a controller keeps right.
 const fieldsOf = ({replicas, deploymentName, template}) => ({replicas, Deployment: deploymentName, image: template?.spec?.containers?.[0]?.image});
@@ -169,5 +171,5 @@ function tell() {
     return [counted(n, word), ...code].join(' ');
   }).join(', ').replace(/, ([^,]+)$/, ' and $1')} by ${by}`);
   const told = [text, ...parts, last > 0 && parts.length > 0 && lasted(last)].filter(Boolean);
-  refill(byId('last'), told, () => told.flatMap((part, i) => [i > 0 ? ', ' : '', el('span', {}, part)]));
+  say(byId('last'), told.join(', '));
 }

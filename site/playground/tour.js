@@ -74,8 +74,6 @@ export async function begin(n, commands = lessons[n].dataset.setup.split('; ')) 
   byId('later').href = `#lesson=${at + 1}`;
   byId('earlier').hidden = at < 2;
   byId('later').hidden = at >= last;
-  byId('page').hidden = at === 0;
-  byId('page').href = at === puzzle ? 'puzzle.html' : `lesson-${at}.html`;
   show('sets');
   left = lesson().dataset.act?.split('; ') ?? [];
   for (const command of mine > 1 ? ['reset', ...commands] : commands) {

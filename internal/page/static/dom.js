@@ -28,12 +28,9 @@ export function svg(name, attributes = {}, ...children) {
 
 export const byId = (id) => document.getElementById(id);
 
-/** What a text is in the language of the page, which a page with several sets. */
-export const language = {of: (text) => text};
-
 /** Sets the text, if it is another one: a screen reader hears each change. */
 export function say(element, text) {
-  if (element.textContent !== text && element.textContent !== language.of(text)) {
+  if (element.textContent !== text) {
     element.textContent = text;
   }
 }

@@ -56,7 +56,7 @@ export class Scene {
     svg('rect', {x, y, width, height, rx: 12, class: 'part-box'}),
     glow,
     svg('text', {x: x + 16, y: y + 27, class: 'part-name'}, name),
-    this.layout === layouts.wide && svg('text', {x: x + width - 14, y: y + 27, class: 'part-folder', 'text-anchor': 'end', translate: folder.endsWith('/') ? 'no' : null}, folder),
+    this.layout === layouts.wide && svg('text', {x: x + width - 14, y: y + 27, class: 'part-folder', 'text-anchor': 'end'}, folder),
     number,
     id === 'queue' && this.slots(x, y, width, height),
     );
