@@ -60,21 +60,6 @@ func TestTwoKinds(t *testing.T) {
 		t.Error("the Bar's history tells of a Foo")
 	}
 
-	// Two keys of one name wait, and two workers are busy, until one is done.
-	queued := trace.Step{Part: trace.PartQueue, What: trace.Added, Kind: "Foo", Key: f.key(), For: "Foo " + f.key(), Depth: 1}
-	got, done := queued, queued
-	got.Part, got.What, got.Depth = trace.PartWorker, trace.Got, 0
-	done.Part, done.What, done.Depth = trace.PartWorker, trace.Done, 0
-	s.add(queued)
-	s.add(bars([]trace.Step{queued})...)
-	b.sees(".part-queue .part-number", "2 keys wait")
-	s.add(got)
-	s.add(bars([]trace.Step{got})...)
-	b.sees(".part-queue .part-number", "0 keys wait")
-	b.sees(".part-worker .part-number", "2 busy")
-	s.add(done)
-	b.sees(".part-worker .part-number", "1 busy")
-
 	// A third kind that begins like another.
 	for _, kind := range []string{"Baz", "DaemonSet"} {
 		s.add(trace.Step{Part: trace.PartStore, What: trace.Added, Kind: kind, Key: f.key()})
