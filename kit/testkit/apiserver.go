@@ -99,6 +99,15 @@ func (s *APIServer) Compact() {
 	s.compact()
 }
 
+// StartAt makes version the newest resourceVersion, and forgets the history. A server that has lost
+// its objects in a restart starts above every version that a client has seen.
+func (s *APIServer) StartAt(version int) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.version = version
+	s.compact()
+}
+
 // Add stores an object as another client would. Nothing is validated. Kind, name and
 // namespace are those of the path.
 func (s *APIServer) Add(path string, object *unstructured.Unstructured) {

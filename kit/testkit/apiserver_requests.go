@@ -54,9 +54,9 @@ func (s *APIServer) serve(w http.ResponseWriter, r *http.Request) {
 		case err != nil:
 			WriteError(w, apierrors.NewBadRequest(err.Error()))
 		case r.Method == http.MethodPost:
-			writeJSON(w, http.StatusCreated, body)
+			writeJSON(w, http.StatusCreated, x.shown(body))
 		default:
-			writeJSON(w, http.StatusOK, body)
+			writeJSON(w, http.StatusOK, x.shown(body))
 		}
 	}
 }
@@ -140,6 +140,21 @@ func (x *request) object(sent []byte) (*unstructured.Unstructured, error) {
 	return object, nil
 }
 
+// validate returns an error unless an object may be stored in the place of before, which is nil for
+// a new object.
+func (s *APIServer) validate(x *request, before, object *unstructured.Unstructured) error {
+	if err := x.Resource.validate(before, object); err != nil || x.Admit == nil {
+		return err
+	}
+	var others []*unstructured.Unstructured
+	for path, other := range s.objects {
+		if path != x.path && s.resourceAt(path) == x.Resource {
+			others = append(others, other)
+		}
+	}
+	return x.Admit(object, others)
+}
+
 func (s *APIServer) create(x *request, sent []byte) (any, error) {
 	object, err := x.object(sent)
 	if err != nil {
@@ -165,7 +180,7 @@ func (s *APIServer) create(x *request, sent []byte) (any, error) {
 	if x.Status {
 		delete(object.Object, "status")
 	}
-	if err := x.validate(nil, object); err != nil {
+	if err := s.validate(x, nil, object); err != nil {
 		return nil, err
 	}
 	if before := s.objects[x.path]; before != nil {
@@ -220,7 +235,7 @@ func (s *APIServer) update(x *request, before *unstructured.Unstructured, sent [
 		next.SetDeletionGracePeriodSeconds(before.GetDeletionGracePeriodSeconds())
 	}
 	DropNulls(next.Object)
-	if err := x.validate(before, next); err != nil {
+	if err := s.validate(x, before, next); err != nil {
 		return nil, err
 	}
 	added := slices.DeleteFunc(slices.Clone(next.GetFinalizers()), func(f string) bool { return slices.Contains(before.GetFinalizers(), f) })

@@ -1,7 +1,7 @@
 // Package testkit has what tests need of the world around the program: an API server in
 // memory, and what can go wrong between a program and its API server, in memory or real.
 //
-//	program → Faults → APIServer          an API server in memory (for the playground, too)
+//	program → Faults → APIServer          an API server in memory (also for the playground and chapters/apiserver)
 //	program → Proxy (Faults) → a real one
 //
 // # The API server in memory
@@ -14,8 +14,8 @@
 //   - Nothing is encoded as anything but JSON, and no managedFields are kept: server-side
 //     apply is refused.
 //   - Of an object that is refused only the first reason is told as a real server tells it.
-//   - Of built-in kinds only labels, annotations and owners are validated, and they get no
-//     defaults, except a Deployment's replicas. What they leave out stays out of the answer.
+//   - Names are not validated. Of built-in kinds only labels, annotations and owners are, and they
+//     get no defaults, except a Deployment's replicas. What they leave out stays out of the answer.
 //   - A dry run is an error.
 //   - A Pod is gone at once when it is deleted. A namespace that is deleted stays, until a
 //     test removes it.

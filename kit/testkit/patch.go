@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
+	"strings"
 
 	autoscalingv1 "k8s.io/api/autoscaling/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -89,6 +90,32 @@ func (x *request) view(object *unstructured.Unstructured) (any, error) {
 	}
 	return scale, nil
 }
+
+// shown returns an object or a list in the form that the client asks for: whole, or its metadata
+// alone, as the garbage collector asks.
+func (x *request) shown(body any) any {
+	if !strings.Contains(x.Header.Get("Accept"), "as="+metadataKind) {
+		return body
+	}
+	partial := func(whole map[string]any, kind string) map[string]any {
+		return map[string]any{"apiVersion": metav1.SchemeGroupVersion.String(), "kind": kind, "metadata": whole["metadata"]}
+	}
+	switch body := body.(type) {
+	case *unstructured.Unstructured:
+		return partial(body.Object, metadataKind)
+	case *unstructured.UnstructuredList:
+		items := []any{}
+		for _, item := range body.Items {
+			items = append(items, partial(item.Object, metadataKind))
+		}
+		list := partial(body.Object, metadataKind+"List")
+		list["items"] = items
+		return list
+	}
+	return body
+}
+
+const metadataKind = "PartialObjectMetadata"
 
 // scaled returns an object with the number of replicas of a Scale, and its version.
 func scaled(before *unstructured.Unstructured, sent []byte) (*unstructured.Unstructured, error) {

@@ -48,6 +48,10 @@ type Resource struct {
 	Schema *crd.Schema
 	// Default sets what an object lacks, if it is not nil.
 	Default func(*unstructured.Unstructured)
+	// Admit rejects a create or an update with an error, if it is not nil. It gets the object as
+	// it would be stored, and all others of the resource. No write happens meanwhile. It must
+	// change none of them.
+	Admit func(object *unstructured.Unstructured, others []*unstructured.Unstructured) error
 }
 
 // Custom returns the resource that a CustomResourceDefinition makes, in its first version. text is

@@ -51,12 +51,13 @@ const (
 	events      = "/api/v1/namespaces/NAMESPACE/events"
 	secrets     = "/api/v1/namespaces/NAMESPACE/secrets"
 
+	metadataOnly                = "application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1"
 	merge, jsonPatch, strategic = "application/merge-patch+json", "application/json-patch+json", "application/strategic-merge-patch+json"
 )
 
 // A row is a request: METHOD URL, and what it sends. rv1 is the first resourceVersion that an
-// answer of the server had, uid1 the first UID.
-type row struct{ request, body, contentType string }
+// answer of the server had, uid1 the first UID. accept is the form of the answer, whole if it is "".
+type row struct{ request, body, contentType, accept string }
 
 func foo(metadata, spec string) string {
 	return `{"apiVersion":"samplecontroller.k8s.io/v1alpha1","kind":"Foo","metadata":{` + metadata + `},"spec":{` + spec + `}}`
@@ -157,6 +158,11 @@ var table = []row{
 	{request: "GET " + foos + "?resourceVersion=rv1&resourceVersionMatch=Exact"},
 	{request: "GET " + foos + "?resourceVersion=rv1&limit=5"},
 	{request: "GET " + foos + "?resourceVersion=0&limit=1"},
+	// Metadata alone.
+	{request: "GET " + foos + "/a", accept: metadataOnly},
+	{request: "GET " + foos, accept: strings.Replace(metadataOnly, "Metadata", "MetadataList", 1)},
+	{request: "PATCH " + foos + "/a", body: `{"spec":{"replicas":8}}`, contentType: merge, accept: metadataOnly},
+	{request: "GET " + foos + "/a"},
 	// Deployments: an update without a version overwrites.
 	{request: "POST " + deployments, body: aDeployment(`"name":"d"`, ``)},
 	{request: "PUT " + deployments + "/d", body: aDeployment(`"name":"d"`, `"replicas":3,`)},
@@ -215,6 +221,7 @@ var table = []row{
 	{request: "GET " + foos + "?watch=true&resourceVersion=rv1&labelSelector=l%3D1&timeoutSeconds=1"},
 	{request: "GET " + foos + "?watch=true&sendInitialEvents=true&allowWatchBookmarks=true&resourceVersionMatch=NotOlderThan&timeoutSeconds=1"},
 	{request: "GET " + foos + "?watch=true&timeoutSeconds=1"},
+	{request: "GET " + foos + "?watch=true&sendInitialEvents=true&allowWatchBookmarks=true&resourceVersionMatch=NotOlderThan&timeoutSeconds=1", accept: metadataOnly},
 	{request: "GET " + foos + "?watch=true&timeoutSeconds=1&resourceVersion=1"},
 	// A namespace that is being deleted. Without controllers it stays so.
 	{request: "DELETE /api/v1/namespaces/NAMESPACE"},
@@ -239,12 +246,14 @@ func play(t *testing.T, config *rest.Config) (said []string) {
 	}
 	const namespace = "table"
 	p := &player{T: t, http: client, host: config.Host}
-	p.send("POST /api/v1/namespaces", `{"apiVersion":"v1","kind":"Namespace","metadata":{"name":"`+namespace+`"}}`, "")
+	p.send(row{request: "POST /api/v1/namespaces", body: `{"apiVersion":"v1","kind":"Namespace","metadata":{"name":"` + namespace + `"}}`})
 	p.versions, p.uids = nil, nil
 	for _, row := range table {
-		request := p.filled(strings.ReplaceAll(row.request, "NAMESPACE", namespace))
-		code, lines := p.send(request, p.filled(strings.ReplaceAll(row.body, "NAMESPACE", namespace)), row.contentType)
-		said = append(said, strings.Join(append([]string{row.request, row.body, code}, lines...), "\n"))
+		says := row.request + "\n" + row.body
+		row.request = p.filled(strings.ReplaceAll(row.request, "NAMESPACE", namespace))
+		row.body = p.filled(strings.ReplaceAll(row.body, "NAMESPACE", namespace))
+		code, lines := p.send(row)
+		said = append(said, strings.Join(append([]string{says, code}, lines...), "\n"))
 	}
 	return said
 }
@@ -261,22 +270,25 @@ func (p *player) filled(text string) string {
 }
 
 // send returns the code, and each object of the answer in a line.
-func (p *player) send(request, body, contentType string) (code string, lines []string) {
+func (p *player) send(row row) (code string, lines []string) {
 	p.Helper()
-	method, path, _ := strings.Cut(request, " ")
+	method, path, _ := strings.Cut(row.request, " ")
 	ctx, cancel := context.WithTimeout(p.Context(), time.Minute)
 	defer cancel()
-	if contentType == "" {
-		contentType = "application/json"
+	if row.contentType == "" {
+		row.contentType = "application/json"
 	}
-	r, err := http.NewRequestWithContext(ctx, method, p.host+path, strings.NewReader(body))
+	r, err := http.NewRequestWithContext(ctx, method, p.host+path, strings.NewReader(row.body))
 	if err != nil {
 		p.Fatal(err)
 	}
-	r.Header.Set("Content-Type", contentType)
+	r.Header.Set("Content-Type", row.contentType)
+	if row.accept != "" {
+		r.Header.Set("Accept", row.accept)
+	}
 	answer, err := p.http.Do(r)
 	if err != nil {
-		p.Fatalf("%s: %v", request, err)
+		p.Fatalf("%s: %v", row.request, err)
 	}
 	defer func() { _ = answer.Body.Close() }()
 	reader := bufio.NewReader(answer.Body)
@@ -287,7 +299,7 @@ func (p *player) send(request, body, contentType string) (code string, lines []s
 		}
 		if err != nil {
 			if err != io.EOF {
-				p.Fatalf("%s: %v", request, err)
+				p.Fatalf("%s: %v", row.request, err)
 			}
 			return fmt.Sprint(answer.StatusCode), lines
 		}

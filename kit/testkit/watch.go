@@ -137,7 +137,7 @@ func (s *APIServer) watch(w http.ResponseWriter, x *request) {
 		defer s.mu.Unlock()
 		s.moved.Broadcast()
 	})()
-	stream := stream{lines: json.NewEncoder(w), flush: http.NewResponseController(w).Flush}
+	stream := stream{shown: x.shown, lines: json.NewEncoder(w), flush: http.NewResponseController(w).Flush}
 	w.Header().Set("Content-Type", runtime.ContentTypeJSON)
 	w.WriteHeader(http.StatusOK)
 	_ = stream.flush()
@@ -151,8 +151,8 @@ func (s *APIServer) watch(w http.ResponseWriter, x *request) {
 			stream.send(watch.Added, objects[path])
 		}
 		if initial && x.query.Get("allowWatchBookmarks") == "true" {
-			stream.send(watch.Bookmark, map[string]any{"apiVersion": x.GroupVersion().String(), "kind": x.Kind, "metadata": map[string]any{
-				"resourceVersion": strconv.Itoa(version), "annotations": map[string]any{metav1.InitialEventsAnnotationKey: "true"}}})
+			stream.send(watch.Bookmark, &unstructured.Unstructured{Object: map[string]any{"apiVersion": x.GroupVersion().String(), "kind": x.Kind, "metadata": map[string]any{
+				"resourceVersion": strconv.Itoa(version), "annotations": map[string]any{metav1.InitialEventsAnnotationKey: "true"}}}})
 		}
 	} else {
 		version = wanted
@@ -187,6 +187,7 @@ func (s *APIServer) next(ctx context.Context, version int) (changes []Change, ol
 
 // stream is an open watch.
 type stream struct {
+	shown func(object any) any
 	lines *json.Encoder
 	flush func() error
 	err   error // The client is gone.
@@ -194,7 +195,7 @@ type stream struct {
 
 func (s *stream) send(event watch.EventType, object any) {
 	if s.err == nil {
-		s.err = s.lines.Encode(map[string]any{"type": event, "object": object})
+		s.err = s.lines.Encode(map[string]any{"type": event, "object": s.shown(object)})
 	}
 	if s.err == nil {
 		s.err = s.flush()
