@@ -2,7 +2,6 @@ package main
 
 import (
 	"cmp"
-	"context"
 	"crypto/tls"
 	"crypto/x509"
 	"encoding/json"
@@ -19,7 +18,7 @@ import (
 	"k8s.io/client-go/kubernetes"
 )
 
-// user is who asks.
+// user is who asks, and then what for.
 type user = authorizationv1.SubjectAccessReviewSpec
 
 // frontProxy tells who asks. The API server has authenticated the client, and says in headers who it
@@ -34,7 +33,7 @@ type frontProxy struct {
 func newFrontProxy(data map[string]string) (*frontProxy, error) {
 	p := &frontProxy{roots: x509.NewCertPool()}
 	if !p.roots.AppendCertsFromPEM([]byte(data["requestheader-client-ca-file"])) {
-		return nil, errors.New("the cluster names no front proxy, so the headers would prove nothing; make the cluster anew (make cluster-down, make cluster), or start its API server with --requestheader-client-ca-file")
+		return nil, errors.New("the cluster names no front proxy, so the headers would prove nothing; recreate the cluster (make cluster-down, make cluster), or start its API server with --requestheader-client-ca-file")
 	}
 	// None would mean: each client for whom this CA has signed.
 	err := json.Unmarshal([]byte(data["requestheader-allowed-names"]), &p.names)
@@ -78,25 +77,18 @@ func (p *frontProxy) authenticate(r *http.Request) (user, error) {
 	return asks, nil
 }
 
-// reviewer asks the API server: the cluster's roles are the only ones, and a new one counts at once.
+// reviewer asks the API server: only the cluster's roles count, and a new role counts at once.
 type reviewer struct{ client kubernetes.Interface }
 
-func (v reviewer) authorize(ctx context.Context, r *request) error {
-	review := &authorizationv1.SubjectAccessReview{Spec: r.user}
-	if r.verb == "" {
-		review.Spec.NonResourceAttributes = &authorizationv1.NonResourceAttributes{Path: r.URL.Path, Verb: strings.ToLower(r.Method)}
-	} else {
-		review.Spec.ResourceAttributes = &authorizationv1.ResourceAttributes{
-			Verb: r.verb, Group: version.Group, Version: version.Version, Resource: resource.Resource, Name: r.name,
-		}
-	}
-	answer, err := v.client.AuthorizationV1().SubjectAccessReviews().Create(ctx, review, metav1.CreateOptions{})
+func (v reviewer) authorize(r *http.Request, asks user) *apierrors.StatusError {
+	review := &authorizationv1.SubjectAccessReview{Spec: asks}
+	answer, err := v.client.AuthorizationV1().SubjectAccessReviews().Create(r.Context(), review, metav1.CreateOptions{})
 	if err != nil {
-		return apierrors.NewInternalError(fmt.Errorf("ask whether %s may do this: %w", r.user.User, err))
+		return apierrors.NewInternalError(fmt.Errorf("ask whether %s may do this: %w", asks.User, err))
 	}
 	if answer.Status.Allowed && !answer.Status.Denied {
 		return nil
 	}
 	why := cmp.Or(answer.Status.EvaluationError, answer.Status.Reason, "the API server does not allow it")
-	return apierrors.NewForbidden(resource, r.name, fmt.Errorf("user %q cannot %s %s: %s", r.user.User, cmp.Or(r.verb, r.Method), r.URL.Path, why))
+	return apierrors.NewForbidden(resource, "", fmt.Errorf("user %q cannot %s %s: %s", asks.User, r.Method, r.URL.Path, why))
 }

@@ -78,7 +78,7 @@ func TestAuthenticate(t *testing.T) {
 		{"another authority", stranger, "admin", collection, 0},
 		{"forged headers", nil, "admin", collection, http.StatusUnauthorized},
 		{"a watch", nil, "admin", collection + "?watch=true", http.StatusUnauthorized},
-		{"a document", nil, "admin", "/openapi/v3", http.StatusUnauthorized},
+		{"discovery", nil, "admin", groupPath, http.StatusUnauthorized},
 		{"a path of nothing", nil, "admin", "/", http.StatusUnauthorized},
 	} {
 		config := &tls.Config{InsecureSkipVerify: true}
@@ -145,7 +145,7 @@ func TestReview(t *testing.T) {
 	}{
 		{`{"allowed":true}`, 200, ""},
 		{`{"allowed":true,"denied":true}`, 403, "does not allow it"},
-		{`{"allowed":false}`, 403, `user "admin" cannot list`},
+		{`{"allowed":false}`, 403, `user "admin" cannot GET`},
 		{`{"allowed":false,"reason":"not today"}`, 403, "not today"},
 		{`{"allowed":false,"evaluationError":"no such role"}`, 403, "no such role"},
 		{"", 500, "ask whether admin may do this"},
@@ -157,8 +157,8 @@ func TestReview(t *testing.T) {
 		defer api.Close()
 		w := newWorld(t)
 		w.handler.authorize = reviewer{kubernetes.NewForConfigOrDie(&rest.Config{Host: api.URL})}.authorize
-		if got := w.do("GET", collection, ""); got.code != test.code || !strings.Contains(got.message(), test.want) {
-			t.Errorf("%q: %d %s, want %d and %q", test.status, got.code, got.message(), test.code, test.want)
+		if code, message := w.do("GET", collection, ""); code != test.code || !strings.Contains(message, test.want) {
+			t.Errorf("%q: %d %s, want %d and %q", test.status, code, message, test.code, test.want)
 		}
 	}
 }
@@ -167,8 +167,8 @@ func TestReview(t *testing.T) {
 func TestTrust(t *testing.T) {
 	_, authority := newCertificate(t, "front-proxy-client")
 	for want, data := range map[string]map[string]string{
-		"make the cluster anew": trust("nonsense", `["front-proxy-client"]`),
-		"must list names":       trust(authority, "[]"),
+		"recreate the cluster": trust("nonsense", `["front-proxy-client"]`),
+		"must list names":      trust(authority, "[]"),
 	} {
 		if _, err := newFrontProxy(data); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%v, want an error that says %q", err, want)

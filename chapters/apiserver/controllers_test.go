@@ -19,7 +19,11 @@ func TestGarbageCollection(t *testing.T) {
 	// create creates an object with an owner or "", and returns the reference to it.
 	create := func(apiVersion, kind, name, owner string) string {
 		c.Helper()
-		c.Apply(fmt.Sprintf("{apiVersion: %s, kind: %s, metadata: {name: %s, ownerReferences: [%s]}}", apiVersion, kind, name, owner))
+		spec := ""
+		if kind == "Topping" {
+			spec = ", spec: {cost: 1}"
+		}
+		c.Apply(fmt.Sprintf("{apiVersion: %s, kind: %s, metadata: {name: %s, ownerReferences: [%s]}%s}", apiVersion, kind, name, owner, spec))
 		uid := c.Kubectl("get", kind, name, "-o", "jsonpath={.metadata.uid}")
 		return fmt.Sprintf("{apiVersion: %s, kind: %s, name: %s, uid: %s, blockOwnerDeletion: true}", apiVersion, kind, name, uid)
 	}

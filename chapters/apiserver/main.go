@@ -15,12 +15,17 @@ import (
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/wait"
 	"k8s.io/client-go/dynamic"
 	"k8s.io/client-go/kubernetes"
 
 	"example.com/byhand/kit/connect"
 	"example.com/byhand/kit/serve"
 )
+
+// historyPeriod is how often the history of changes is dropped, or it would fill the memory. A watch
+// that continues from before gets 410, and its client lists again. kube-apiserver compacts as often.
+const historyPeriod = 5 * time.Minute
 
 func main() {
 	kubeconfig := flag.String("kubeconfig", "", "kubeconfig `file` (default: $KUBECONFIG, then ~/.kube/config, then the Pod's own account)")
@@ -71,6 +76,7 @@ func run(stop context.Context, kubeconfig string) (err error) {
 	serveCtx, endServing := context.WithCancel(context.WithoutCancel(stop))
 	var serving sync.WaitGroup
 	serving.Go(func() { fail(server.Run(serveCtx)) })
+	go wait.UntilWithContext(ctx, func(context.Context) { s.api.Compact() }, historyPeriod)
 	defer serving.Wait()
 	defer endServing()
 	for _, object := range registration(dynamic.NewForConfigOrDie(config), bound.Port, certificate.Bundle(), rand.Text()) {
@@ -92,13 +98,4 @@ func run(stop context.Context, kubeconfig string) (err error) {
 		return nil
 	}
 	return context.Cause(ctx)
-}
-
-// newServer does not yet know whom to ask.
-func newServer() *server {
-	return &server{
-		storage:  newStorage(),
-		log:      func(line string) { fmt.Println(time.Now().Format("15:04:05.000"), line) },
-		requests: newRoom(maxRequests), watches: newRoom(maxWatches), patience: patience,
-	}
 }

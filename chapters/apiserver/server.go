@@ -1,165 +1,123 @@
 package main
 
 import (
-	"context"
-	"encoding/json"
-	"errors"
 	"fmt"
 	"net/http"
 	"strconv"
 	"strings"
 	"time"
 
+	authorizationv1 "k8s.io/api/authorization/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	"k8s.io/apimachinery/pkg/apis/meta/internalversion"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/fields"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"example.com/byhand/kit/testkit"
 )
 
-// server answers the requests. All fields must be set.
+// maxBody is the size of the largest request body, in bytes.
+const maxBody = 64 << 10
+
+// server authenticates and authorizes each request before the API server in memory answers it. All
+// fields must be set.
 type server struct {
-	storage           *storage
-	authenticate      func(*http.Request) (user, error)
-	authorize         func(context.Context, *request) error
-	log               func(line string) // when a request is over
-	requests, watches *room
-	patience          time.Duration // that of limits.go
+	authenticate func(*http.Request) (user, error)
+	authorize    func(*http.Request, user) *apierrors.StatusError
+	api          *testkit.APIServer
+	log          func(line string) // called after each request for a resource
 }
 
-// request is what a client asks for, in the words of RBAC.
-type request struct {
-	*http.Request
-	user user
-	// verb is "" for what is no resource: discovery and OpenAPI.
-	verb, name string
-	partial    bool // The answer is to have metadata alone.
+// newServer returns a server without clients: authenticate and authorize are not set.
+func newServer() *server {
+	s := &server{
+		api: testkit.NewAPIServer(toppings),
+		log: func(line string) { fmt.Println(time.Now().Format("15:04:05.000"), line) },
+	}
+	// The objects are lost in a restart. Clients remember resourceVersions, and none of them may come
+	// back with another meaning. The time only grows, unless someone sets the clock back.
+	s.api.StartAt(int(time.Now().UnixMicro()))
+	return s
 }
 
-// handle answers a request. An error is answered as a Status.
-type handle func(*server, http.ResponseWriter, *request) error
-
-var collection = "/apis/" + version.String() + "/" + resource.Resource
-
-// verbs are what a method means there.
-var verbs = map[string]struct {
-	name   string
-	handle handle
-}{
-	"GET": {"list", (*server).list}, "POST": {"create", (*server).put},
-	"GET /NAME": {"get", (*server).get}, "PUT /NAME": {"update", (*server).put},
-	"PATCH /NAME": {"patch", (*server).put}, "DELETE /NAME": {"delete", (*server).delete},
-}
-
-// find returns what answers a request, and notes its verb and name.
-func find(r *request) (handle, error) {
-	if document := documents[r.URL.Path]; document != nil && r.Method == http.MethodGet {
-		return document, nil
+// ServeHTTP answers a request.
+func (s *server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	answer := &answer{ResponseWriter: w}
+	asks, refusal := s.check(r)
+	if refusal != nil {
+		testkit.WriteError(answer, refusal)
+	} else {
+		s.pass(answer, r, asks)
 	}
-	rest, isHere := strings.CutPrefix(r.URL.Path+"/", collection+"/")
-	name, more, _ := strings.Cut(rest, "/")
-	if !isHere || more != "" {
-		return nil, refusal(http.StatusNotFound, metav1.StatusReasonNotFound, "there is nothing at "+r.URL.Path)
-	}
-	method := r.Method
-	if name != "" {
-		method += " /NAME"
-	}
-	verb, known := verbs[method]
-	if !known {
-		return nil, apierrors.NewMethodNotSupported(resource, r.Method)
-	}
-	if r.verb, r.name = verb.name, name; r.verb != "list" {
-		return verb.handle, nil
-	}
-	// As the API server reads the query, which has authorized what it has read: ?watch is a watch, and
-	// ?watch=0 is none. A role for one name allows a list of one name. A bad query is refused later.
-	options := &internalversion.ListOptions{}
-	if _ = readQuery(r, options); options.FieldSelector != nil {
-		r.name, _ = options.FieldSelector.RequiresExactMatch("metadata.name")
-	}
-	if options.Watch {
-		r.verb = "watch"
-		return (*server).watch, nil
-	}
-	return verb.handle, nil
-}
-
-// ServeHTTP answers a request. Whatever comes is authenticated, wherever it goes.
-func (s *server) ServeHTTP(w http.ResponseWriter, httpRequest *http.Request) {
-	r, result := &request{Request: httpRequest, partial: wantsMetadata(httpRequest)}, "ok"
-	if err := s.serve(w, r); err != nil {
-		refuse(w, err)
-		result = err.Error()
-	}
-	if r.verb != "" || result != "ok" {
-		// QuoteToASCII: a client could write to the terminal.
-		line := fmt.Sprintf("%-7s %s  for %s: %s", r.Method, r.URL.RequestURI(), r.user.User, result)
+	if asks.ResourceAttributes != nil || asks.User == "" {
+		// The client chooses the URL. QuoteToASCII keeps its control characters from the terminal.
+		line := fmt.Sprintf("%-7s %s  for %s: %d", r.Method, r.URL.RequestURI(), asks.User, answer.code)
 		s.log(strings.Trim(strconv.QuoteToASCII(line), `"`))
 	}
 }
 
-// serve asks: who is it, is there such a verb, is there room, may they?
-func (s *server) serve(w http.ResponseWriter, r *request) (err error) {
-	if r.user, err = s.authenticate(r.Request); err != nil {
-		return apierrors.NewUnauthorized("only the API server may ask, for others: " + err.Error())
-	}
-	handle, err := find(r)
+// groupPath is the URL of the only group and version.
+var groupPath = "/apis/" + version.String()
+
+// check returns the user and the request in RBAC's words, and an error unless the user may send it.
+func (s *server) check(r *http.Request) (user, *apierrors.StatusError) {
+	asks, err := s.authenticate(r)
 	if err != nil {
-		return err
+		return user{}, apierrors.NewUnauthorized("only the API server may ask, for its clients: " + err.Error())
 	}
-	room := s.watches
-	if r.verb != "watch" {
-		room = s.requests
-		ctx, cancel := context.WithTimeout(r.Context(), requestTime)
-		defer cancel()
-		r.Request = r.WithContext(ctx)
+	// The API server in memory has other groups, too.
+	if r.URL.Path != groupPath && !strings.HasPrefix(r.URL.Path, groupPath+"/") {
+		return asks, apierrors.NewNotFound(schema.GroupResource{}, r.URL.Path)
 	}
-	leave, err := room.enter(r.user.User)
-	if err != nil {
-		return err
+	if attributes := attributesOf(r); attributes.Resource != "" {
+		asks.ResourceAttributes = attributes
+	} else {
+		asks.NonResourceAttributes = &authorizationv1.NonResourceAttributes{Path: r.URL.Path, Verb: strings.ToLower(r.Method)}
 	}
-	defer leave()
-	if err := s.authorize(r.Context(), r); err != nil {
-		return err
-	}
-	return handle(s, w, r)
+	return asks, s.authorize(r, asks)
 }
 
-func send(w http.ResponseWriter, code int, answer any) error {
-	body, err := json.Marshal(answer)
-	if err != nil {
-		return err
+// attributesOf describes a request in RBAC's words. It reads the URL as the API server in memory does:
+// a request that is authorized as one verb must not be answered as another.
+func attributesOf(r *http.Request) *authorizationv1.ResourceAttributes {
+	target, query := testkit.TargetOf(r.URL.Path), r.URL.Query()
+	watch := query.Get("watch") == "true" || query.Get("watch") == "1"
+	request := testkit.Request{Method: r.Method, Target: target, Watch: watch}
+	name := target.Name
+	if verb := request.Verb(); verb == "list" || verb == "watch" {
+		// A role for one name allows a list and a watch of this name.
+		if selector, err := fields.ParseSelector(query.Get("fieldSelector")); err == nil {
+			name, _ = selector.RequiresExactMatch("metadata.name")
+		}
 	}
-	w.Header().Set("Content-Type", runtime.ContentTypeJSON)
-	w.WriteHeader(code)
-	_, _ = w.Write(append(body, '\n')) // A client that is gone cannot be told.
-	return nil
-}
-
-// refuse answers with a Status, which every client can read.
-func refuse(w http.ResponseWriter, err error) {
-	status := statusOf(err)
-	if status.Details != nil && status.Details.RetryAfterSeconds > 0 {
-		w.Header().Set("Retry-After", strconv.Itoa(int(status.Details.RetryAfterSeconds)))
+	return &authorizationv1.ResourceAttributes{
+		Verb: request.Verb(), Group: target.Group, Version: target.Version, Resource: target.Resource,
+		Subresource: target.Subresource, Namespace: target.Namespace, Name: name,
 	}
-	_ = send(w, int(status.Code), status)
 }
 
-func statusOf(err error) *metav1.Status {
-	known := apierrors.APIStatus(nil)
-	if !errors.As(err, &known) {
-		known = apierrors.NewInternalError(err)
+// pass lets the API server in memory answer. Its Next is the server without faults, which tests inject.
+func (s *server) pass(w http.ResponseWriter, r *http.Request, asks user) {
+	if asks.ResourceAttributes != nil && asks.ResourceAttributes.Verb == "watch" {
+		// A watch lasts longer than package serve allows.
+		control := http.NewResponseController(w)
+		_ = control.SetReadDeadline(time.Time{})
+		_ = control.SetWriteDeadline(time.Time{})
 	}
-	status := known.Status()
-	status.TypeMeta = metav1.TypeMeta{Kind: "Status", APIVersion: "v1"}
-	return &status
+	r.Body = http.MaxBytesReader(w, r.Body, maxBody)
+	s.api.Next.ServeHTTP(w, r)
 }
 
-// refusal is a Status for which apierrors has no function.
-func refusal(code int32, reason metav1.StatusReason, message string) error {
-	return &apierrors.StatusError{ErrStatus: metav1.Status{Status: metav1.StatusFailure, Code: code, Reason: reason, Message: message}}
+// answer remembers the code.
+type answer struct {
+	http.ResponseWriter
+	code int
 }
 
-func badRequest(format string, args ...any) error {
-	return apierrors.NewBadRequest(fmt.Sprintf(format, args...))
+// WriteHeader implements http.ResponseWriter.
+func (a *answer) WriteHeader(code int) {
+	a.code = code
+	a.ResponseWriter.WriteHeader(code)
 }
+
+// Unwrap is for http.ResponseController.
+func (a *answer) Unwrap() http.ResponseWriter { return a.ResponseWriter }

@@ -2,86 +2,131 @@ package main
 
 import (
 	"context"
-	"errors"
 	"net/http"
+	"net/http/httptest"
 	"strings"
+	"sync"
 	"testing"
+	"time"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 )
 
-// The method and the path say what is wanted, in RBAC's words. What is no watch ends in time, also
-// while it waits for the API server.
-func TestRoutes(t *testing.T) {
+// The method and the URL become RBAC's words. What is no request for a resource has no words.
+func TestAttributes(t *testing.T) {
 	w := newWorld(t)
 	for _, test := range []struct{ method, path, want string }{
-		{"GET", collection, "list"},
-		{"GET", collection + "/salami", "get salami"},
-		{"GET", collection + "?watch=1&fieldSelector=metadata.name%3Da", "watch a"},
-		{"GET", collection + "?fieldSelector=metadata.name%3Da", "list a"},
-		{"GET", collection + "?watch", "watch"},
-		{"GET", collection + "?watch=0", "list"},
-		{"POST", collection, "create"},
-		// A selector must not let a user make any object who may make one.
-		{"POST", collection + "?fieldSelector=metadata.name%3Da", "create"},
-		{"PUT", collection + "/a", "update a"},
-		{"PATCH", collection + "/a", "patch a"},
-		{"DELETE", collection + "/a", "delete a"},
-		{"GET", "/openapi/v3", ""},
+		{"GET", collection, "list toppings"},
+		{"GET", collection + "/salami", "get toppings/salami"},
+		{"GET", collection + "/salami/status", "get toppings/salami/status"},
+		{"GET", collection + "?watch=1&fieldSelector=metadata.name%3Da", "watch toppings/a"},
+		{"GET", collection + "?fieldSelector=metadata.name%3Da", "list toppings/a"},
+		{"GET", collection + "?watch=0", "list toppings"},
+		// The API server in memory answers this one with a list.
+		{"GET", collection + "?watch=yes", "list toppings"},
+		{"POST", collection, "create toppings"},
+		// A user who may create one name must not create another.
+		{"POST", collection + "?fieldSelector=metadata.name%3Da", "create toppings"},
+		{"PUT", collection + "/a", "update toppings/a"},
+		{"PATCH", collection + "/a", "patch toppings/a"},
+		{"DELETE", collection + "/a", "delete toppings/a"},
+		{"DELETE", collection, "deletecollection toppings"},
+		{"GET", groupPath, ""},
 	} {
 		got := "nothing"
-		w.handler.authorize = func(ctx context.Context, r *request) error {
-			if _, ends := ctx.Deadline(); ends == (r.verb == "watch") {
-				t.Errorf("%s %s: it ends in time: %t", test.method, test.path, ends)
+		w.handler.authorize = func(_ *http.Request, asks user) *apierrors.StatusError {
+			got = ""
+			if a := asks.ResourceAttributes; a != nil {
+				got = a.Verb + " " + strings.TrimRight(a.Resource+"/"+a.Name+"/"+a.Subresource, "/")
 			}
-			got = strings.TrimSpace(r.verb + " " + r.name)
-			return errors.New("no")
+			return apierrors.NewForbidden(resource, "", nil)
 		}
-		w.must(http.StatusInternalServerError, test.method, test.path, "")
+		w.must(http.StatusForbidden, test.method, test.path, "")
 		if got != test.want {
 			t.Errorf("%s %s: %q, want %q", test.method, test.path, got, test.want)
 		}
 	}
 }
 
-// Too many at once are sent away, and told when to come back.
-func TestTooMany(t *testing.T) {
+// Each bad request gets the code that clients know, and a reason.
+func TestRejected(t *testing.T) {
 	w := newWorld(t)
-	w.handler.requests, w.handler.watches = newRoom(0), newRoom(0)
-	w.must(http.StatusTooManyRequests, "GET", collection, "")
-	if got := w.must(http.StatusTooManyRequests, "GET", collection+"?watch=true", ""); got.header.Get("Retry-After") == "" {
-		t.Error("no Retry-After")
-	}
-}
-
-// A user who takes all that one may take leaves room for others, who can fill it, and gives
-// back what is over.
-func TestRoom(t *testing.T) {
-	room := newRoom(8)
-	takes := func(user string, want bool) func() {
-		t.Helper()
-		leave, err := room.enter(user)
-		if got := err == nil; got != want {
-			t.Errorf("%s gets room: %t, want %t", user, got, want)
+	for _, test := range []struct {
+		reason, method, path, body string
+		code                       int
+		want                       string
+	}{
+		{"an invalid name", "POST", collection, topping("A B", 1), 422, "metadata.name"},
+		{"a negative cost", "POST", collection, topping("basil", -1), 422, "spec.cost"},
+		{"no cost", "POST", collection, strings.Replace(topping("basil", 1), "cost", "price", 1), 422, "spec.cost"},
+		{"more than the budget", "POST", collection, topping("truffle", 10_001), 403, "would cost 10001"},
+		{"a long body", "POST", collection, strings.Repeat(" ", maxBody+1), 400, "too large"},
+		{"a group of the API server in memory", "GET", "/api/v1/namespaces", "", 404, "not found"},
+		{"a group that begins alike", "GET", groupPath + "1/toppings", "", 404, "not found"},
+	} {
+		code, message := w.do(test.method, test.path, test.body)
+		if code != test.code || !strings.Contains(message, test.want) {
+			t.Errorf("%s: %d %s, want %d and %q", test.reason, code, message, test.code, test.want)
 		}
-		return leave
 	}
-	takes("alice", true)
-	leave := takes("alice", true)
-	takes("alice", false)
-	for _, user := range []string{"bob", "carol", "dave"} {
-		takes(user, true)
-		takes(user, true)
-	}
-	takes("erin", false)
-	leave()
-	takes("alice", true)
 }
 
-// What a client chooses cannot write to the terminal that shows the log.
+// The budget holds, no matter what is written at the same time: of two toppings that fit alone one is
+// stored.
+func TestBudget(t *testing.T) {
+	w := newWorld(t)
+	for range 20 {
+		var codes [2]int
+		var writing sync.WaitGroup
+		for i, name := range []string{"gold", "truffle"} {
+			writing.Go(func() { codes[i], _ = w.do("POST", collection, topping(name, 6000)) })
+		}
+		writing.Wait()
+		if codes != [2]int{201, 403} && codes != [2]int{403, 201} {
+			t.Errorf("codes %v, want 201 and 403", codes)
+		}
+		for _, path := range w.handler.api.Paths(resource.Resource) {
+			w.handler.api.Remove(path)
+		}
+	}
+}
+
+// A watch outlasts the deadlines of package serve. Other requests keep them.
+func TestDeadlines(t *testing.T) {
+	w := newWorld(t)
+	for query, want := range map[string]int{"": 0, "?watch=true": 2} {
+		ctx, cancel := context.WithCancel(t.Context())
+		cancel() // The watch ends after its first events.
+		answer := &deadlines{ResponseRecorder: httptest.NewRecorder()}
+		w.handler.ServeHTTP(answer, httptest.NewRequestWithContext(ctx, "GET", collection+query, nil))
+		if answer.Code != http.StatusOK || answer.removed != want {
+			t.Errorf("%q: %d, and %d deadlines are removed, want %d", query, answer.Code, answer.removed, want)
+		}
+	}
+}
+
+// deadlines counts the deadlines that a handler removes.
+type deadlines struct {
+	*httptest.ResponseRecorder
+	removed int
+}
+
+func (d *deadlines) remove(at time.Time) error {
+	if at.IsZero() {
+		d.removed++
+	}
+	return nil
+}
+
+func (d *deadlines) SetReadDeadline(at time.Time) error  { return d.remove(at) }
+func (d *deadlines) SetWriteDeadline(at time.Time) error { return d.remove(at) }
+
+// A client chooses its name and the URL. Neither can write to the terminal that shows the log.
 func TestLog(t *testing.T) {
 	w := newWorld(t)
 	w.handler.authenticate = func(*http.Request) (user, error) { return user{User: "\u009b31m"}, nil }
 	w.do("GET", collection+"?x=\u009b31m", "")
-	if lines := w.said("GET"); len(lines) != 1 || strings.Contains(lines[0], "\u009b") {
+	if lines := w.logged("GET"); len(lines) != 1 || strings.Contains(lines[0], "\u009b") {
 		t.Errorf("the log has %q", lines)
 	}
 }
