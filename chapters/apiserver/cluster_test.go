@@ -19,7 +19,7 @@ import (
 )
 
 // There is one registration in a cluster, so these tests run one after the other, and after
-// those of the other chapters: while the program is killed, no namespace can be deleted.
+// the other chapters' tests: while the program is down, no namespace can be deleted.
 func TestMain(m *testing.M) { os.Exit(chaptertest.Run(m)) }
 
 // cluster is an API server, a namespace, and this program behind it.

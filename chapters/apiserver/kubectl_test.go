@@ -4,7 +4,7 @@ package main
 
 import "testing"
 
-// What else kubectl does with a kind of Kubernetes than the README shows, it does with this one.
+// kubectl's other commands work with this kind, too; TestReadme has the first ones.
 func TestKubectl(t *testing.T) {
 	c := newCluster(t)
 	for _, step := range []struct {

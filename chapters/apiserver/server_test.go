@@ -15,7 +15,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 )
 
-// The method and the URL become RBAC's words. What is no request for a resource has no words.
+// The method and the URL become RBAC's words. Discovery has none, since it is not a resource.
 func TestAttributes(t *testing.T) {
 	w := newWorld(t)
 	for _, test := range []struct{ method, path, want string }{
@@ -74,8 +74,8 @@ func TestRejected(t *testing.T) {
 	}
 }
 
-// The budget holds, no matter what is written at the same time: of ten toppings, each of which fits
-// alone, one is stored.
+// The budget holds, no matter how many writes arrive at the same time: of ten toppings, each of which
+// fits alone, one is stored.
 func TestBudget(t *testing.T) {
 	t.Cleanup(func() { toppings.Admit = admit })
 	toppings.Admit = func(topping *unstructured.Unstructured, others []*unstructured.Unstructured) error {
