@@ -192,7 +192,7 @@ test-chapters: install
 	$(BESIDE) 'cd chapters && go test -count=1 -tags integration -parallel 6 -skip "^TestReadme$$" $$(go list ./... | grep -vE "/(apiserver|admission|versions)$$")' \
 		'cd chapters && go test -count=1 -tags integration,long -p 1 -parallel 6 -skip "^TestReadme$$" ./admission ./versions' \
 		'cd compare && go test -count=1 -tags integration -run Official .'
-	cd chapters && go test -count=1 -tags integration,long -skip '^TestReadme$$' ./apiserver
+	cd chapters && go test -count=1 -tags integration -skip '^TestReadme$$' ./apiserver
 
 # These tests see every namespace, so they run one package at a time.
 test-bare: install
