@@ -6,7 +6,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/go-logr/logr"
 	utilruntime "k8s.io/apimachinery/pkg/util/runtime"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/rest"
@@ -63,7 +62,7 @@ func startByCore(ctx context.Context, _ *testing.T, s *server) *byCore {
 		Events:          &events.FakeRecorder{},
 		Rewrites:        core.NewRewrites(),
 	}
-	ctx = klog.NewContext(ctx, logr.Discard())
+	ctx = klog.NewContext(ctx, klog.New(nil))
 	go p.foos.Run(ctx)
 	go deployments.Run(ctx)
 	go func() {

@@ -7,7 +7,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/go-logr/logr"
 	"k8s.io/client-go/tools/cache"
 	"k8s.io/client-go/tools/events"
 	"k8s.io/klog/v2"
@@ -33,7 +32,7 @@ func TestPlaces(t *testing.T) {
 	reconciler := &reconciler.Reconciler{Deployments: kube.AppsV1(), FooStore: foos.Store,
 		DeploymentStore: cache.NewIndexer(cache.MetaNamespaceKeyFunc, informer.DeploymentIndexers()), Events: &events.FakeRecorder{}, Rewrites: controller.NewRewrites()}
 	workers := controller.New(queue, r.Reconcile(fooKind, reconciler).Reconcile)
-	ctx, cancel := context.WithTimeout(klog.NewContext(t.Context(), logr.Discard()), 10*time.Second)
+	ctx, cancel := context.WithTimeout(klog.NewContext(t.Context(), klog.New(nil)), 10*time.Second)
 	defer cancel()
 	var running sync.WaitGroup
 	running.Go(func() { foos.Run(ctx) })
