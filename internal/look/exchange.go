@@ -106,7 +106,7 @@ func (g *Glass) RoundTrip(r *http.Request) (*http.Response, error) {
 	return response, err
 }
 
-// observe returns how to read the request, and asks for what can be read.
+// observe returns how to read the request, and makes it accept only encodings that can be decoded.
 func (x *exchange) observe(r *http.Request) *wire.Exchange {
 	if !x.isSeen(r) {
 		return nil
@@ -116,7 +116,7 @@ func (x *exchange) observe(r *http.Request) *wire.Exchange {
 	return &wire.Exchange{Many: x.isMany(), Watch: x.Watch, Tell: x.tell}
 }
 
-// readable returns what a client accepts if all of that can be read, else JSON.
+// readable returns the header Accept of a client if each of its encodings can be decoded, else JSON.
 func (x *exchange) readable(accept string) string {
 	for one := range strings.SplitSeq(accept, ",") {
 		kind, parameters, _ := strings.Cut(strings.TrimSpace(one), ";")
@@ -133,8 +133,8 @@ func (x *exchange) readable(accept string) string {
 	return accept
 }
 
-// tell records a message as a step. The story tells it later, when the answer to a write that came
-// just before is in.
+// tell records a message as a step. The story tells it later, when the answer to a write is in
+// whose event came before it.
 func (x *exchange) tell(m wire.Message) {
 	body := m.Body
 	switch {

@@ -51,7 +51,7 @@
 //     changed, or this package would show what it never was.
 //   - While nothing reads the output of Print, no step is published: the page shows nothing new,
 //     steps are lost, and Close waits. A reader that has exited stops nothing.
-//   - If the answer to a write is lost in this way, its event counts as another client's.
+//   - If the answer to a write is among the lost steps, its event counts as another client's.
 //   - The queue does not tell when a delay is over. The step "due" comes when a worker takes
 //     the key or gives it back.
 //   - A server's refusal is shown in its words, which may quote a value that was sent.

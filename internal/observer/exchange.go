@@ -20,17 +20,17 @@ import (
 	"example.com/byhand/internal/wire"
 )
 
-// exchange is one request and what came back. Bodies are decoded when the steps are published.
+// exchange is one request and its answer. Bodies are decoded when the steps are published.
 type exchange struct {
 	observer *Observer
 	run      *run          // nil outside of a reconcile
 	request  trace.Request // without its body
-	asked    string        // of a list or a watch: what is asked for
+	asked    string        // the text of a list or a watch, "" for others
 	began    time.Time
 	at       *place
 	seq      int64 // of the step that led to the next one
 
-	// What follows is used while steps are published.
+	// The fields below are used while steps are published.
 	to     target
 	object map[string]any // in the body that was sent, or nil
 	first  bool           // of a watch: the list comes first and is not complete yet
@@ -67,9 +67,9 @@ func (x *exchange) tell(m wire.Message) {
 	}
 }
 
-// remember notes what a write has made, before its event is published. The event may come at any
-// moment, and may have come before. The answer to a DELETE has the UID of what is gone, or the version
-// of what will go.
+// remember notes the version that a write made, before its event is published. The event may come at
+// any moment, and may have come before. The answer to a DELETE has the UID of a deleted object, or the
+// version of an object that will be deleted.
 func (x *exchange) remember(m wire.Message) {
 	if x.request.Method == http.MethodGet || m.Code >= http.StatusBadRequest {
 		return
@@ -84,7 +84,7 @@ func (x *exchange) remember(m wire.Message) {
 	}
 }
 
-// finish says what the message of a step says.
+// finish completes the step of a message.
 func (x *exchange) finish(step *trace.Step, m wire.Message) {
 	step.Kind, step.Text = x.to.kindName(), x.asked
 	switch m.What {
@@ -141,7 +141,7 @@ func (x *exchange) received(step *trace.Step, body []byte) {
 	}
 }
 
-// asked says what a list or a watch asks for.
+// asked returns the text of a list or a watch.
 func asked(query url.Values) string {
 	version, isWatch := query.Get("resourceVersion"), query.Get("watch") == "true"
 	switch {

@@ -39,7 +39,8 @@ func (o *Observer) Record(step *trace.Step, finish func(*trace.Step)) int64 {
 // shownBodies are the subresources whose bodies are objects. Others may be a stream, such as a log.
 var shownBodies = []string{"", "status", "scale"}
 
-// read returns how to read a request. Of a path of no known kind only the method and the path are shown.
+// read returns how to read a request. If its path has no observed kind, only the method and the path are
+// shown.
 func (o *Observer) read(r *http.Request) *wire.Exchange {
 	isGet, query := r.Method == http.MethodGet, r.URL.Query()
 	if isGet && !o.all {

@@ -16,7 +16,7 @@ import (
 	"k8s.io/client-go/kubernetes/scheme"
 )
 
-// builtIn has the types that protobuf can be read of: those of client-go, and metadata alone of any
+// builtIn has the types that can be decoded from protobuf: client-go's types, and the metadata of any
 // kind.
 var builtIn = runtime.NewScheme()
 
@@ -27,10 +27,10 @@ func init() {
 
 var decoder = serializer.NewCodecFactory(builtIn).UniversalDeserializer()
 
-// IsBuiltIn reports whether the objects of a group can be read in protobuf.
+// IsBuiltIn reports whether objects of this group can be decoded from protobuf.
 func IsBuiltIn(group string) bool { return builtIn.IsGroupRegistered(group) }
 
-// protobufMagic is what a body in that encoding begins with.
+// protobufMagic is the prefix of each protobuf body.
 var protobufMagic = []byte("k8s\x00")
 
 // Decode returns the object in a body, nil if there is no object.
@@ -79,7 +79,8 @@ func Event(body []byte) (watch.EventType, []byte) {
 	return watch.EventType(read.Type), read.Object.Raw
 }
 
-// splitOf returns where the events of a watch end: each is a line, or in protobuf comes after its length.
+// splitOf returns a function that splits a watch into events: each is a line, or in protobuf comes after
+// its length.
 func splitOf(contentType string) bufio.SplitFunc {
 	if !strings.HasPrefix(contentType, runtime.ContentTypeProtobuf) {
 		return bufio.ScanLines

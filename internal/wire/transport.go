@@ -10,38 +10,38 @@ import (
 	"example.com/byhand/internal/trace"
 )
 
-// Exchange says how to read a request and what comes back.
+// Exchange says how to read a request and its answer.
 type Exchange struct {
 	// Many is true for a list and for a watch, Watch for a watch only.
 	Many, Watch bool
-	// Opaque hides the bodies: they are not read.
+	// Opaque is true if only the program may read the bodies.
 	Opaque bool
-	// Tell is called with each message. The end of a watch may come while another goroutine tells
-	// an event.
+	// Tell is called with each message. The end of a watch may come from another goroutine than its
+	// events.
 	Tell func(Message)
 }
 
-// Message is something that passed.
+// Message is a request, an answer, an event of a watch, or an end.
 type Message struct {
-	// What is a word of package trace: sent, then answered or failed (without an answer). A list is
-	// listed or refused. A watch is refused, or opened, and then received comes with each event, and ended.
+	// What is one of trace's words. A single request is sent, then answered or failed (no answer). A
+	// list is listed or refused. A watch is refused, or opened, received (each event) and ended.
 	What string
 	Code int // of the answer, 0 for none
-	// Body is what was sent, the answer or an event, nil for one that was not read.
+	// Body has the bytes of the request, the answer or the event; nil if they were not read.
 	Body []byte
-	// Err says why there is no answer, or not all of it, and why a watch ended: io.EOF if the API
+	// Err says why an answer is missing or incomplete, and why a watch ended: io.EOF if the API
 	// server ended it, nil if the program closed it.
 	Err error
 }
 
-// Transport is an http.RoundTripper that reads along.
+// Transport is an http.RoundTripper that tells the messages.
 type Transport struct {
 	Next http.RoundTripper
-	// Read returns how to read a request, nil for one that is not read.
+	// Read returns how to read a request, nil to leave it unread. It may change headers.
 	Read func(*http.Request) *Exchange
 }
 
-// WrappedRoundTripper lets client-go find what is inside.
+// WrappedRoundTripper lets client-go find the inner transport.
 func (t *Transport) WrappedRoundTripper() http.RoundTripper { return t.Next }
 
 // RoundTrip passes a request on.
@@ -70,7 +70,7 @@ func (t *Transport) RoundTrip(r *http.Request) (*http.Response, error) {
 	return response, err
 }
 
-// answered tells an answer, or that there is none.
+// answered tells an answer, or that it is missing.
 func (x *Exchange) answered(m Message) {
 	switch {
 	case x.Many && m.Code == http.StatusOK && m.Err == nil:
@@ -85,10 +85,11 @@ func (x *Exchange) answered(m Message) {
 	x.Tell(m)
 }
 
-// mostRead is how much of a body is read along.
+// mostRead is the size of the largest body that is told.
 const mostRead = 32 << 20
 
-// read returns what is in a body, and leaves it to be read. Of a longer one it returns no bytes.
+// read returns the bytes of a body, and replaces the body by one that still has them. It returns no
+// bytes of a longer body.
 func (x *Exchange) read(body *io.ReadCloser) Message {
 	if x.Opaque || *body == nil || *body == http.NoBody {
 		return Message{}
@@ -98,7 +99,7 @@ func (x *Exchange) read(body *io.ReadCloser) Message {
 	*body = struct {
 		io.Reader
 		io.Closer
-	}{io.MultiReader(bytes.NewReader(text), *body), *body} // Whoever reads the rest gets the error, too.
+	}{io.MultiReader(bytes.NewReader(text), *body), *body} // Reading the rest returns the same error.
 	if len(text) > mostRead {
 		m.Body = nil
 	}

@@ -21,8 +21,7 @@ type roundTripper func(*http.Request) (*http.Response, error)
 
 func (f roundTripper) RoundTrip(r *http.Request) (*http.Response, error) { return f(r) }
 
-// What passes is the same on both sides, and each message is told. TestRoundTrip of package look has
-// protobuf.
+// Both sides get the same bytes, and each message is told. TestRoundTrip of package look has protobuf.
 func TestTransport(t *testing.T) {
 	reset := errors.New("reset")
 	const events = "one\ntwo\nthr"
@@ -74,7 +73,7 @@ func TestTransport(t *testing.T) {
 			_ = response.Body.Close()
 		}
 		if diff := cmp.Diff(test.want, told); diff != "" {
-			t.Errorf("%s: what is told (-want +got):\n%s", name, diff)
+			t.Errorf("%s: messages (-want +got):\n%s", name, diff)
 		}
 	}
 }
