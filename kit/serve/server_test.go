@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"strings"
 	"testing"
+	"time"
 
 	"example.com/byhand/kit/serve"
 )
@@ -127,6 +128,7 @@ func TestRunAwaitsResponses(t *testing.T) {
 			server := listen(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 				close(begun)
 				<-r.Context().Done()
+				time.Sleep(100 * time.Millisecond) // The server has begun to stop.
 				if !ends {
 					<-never
 				}

@@ -90,6 +90,9 @@ func TestReviewsAtOnce(t *testing.T) {
 		}
 		close(end)
 		deciding.Wait()
+		if code, answer := ask(handler, "POST", "application/json", ""); code != http.StatusOK {
+			t.Errorf("after them: %d %q, want 200", code, answer)
+		}
 	})
 }
 
