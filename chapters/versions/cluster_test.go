@@ -12,11 +12,7 @@ import (
 
 func TestMain(m *testing.M) { os.Exit(chaptertest.Run(m)) }
 
-const (
-	definitionName = "pizzas." + group
-	alphaPizzas    = "pizzas.v1alpha1." + group
-	betaPizzas     = "pizzas.v1beta1." + group
-)
+const definitionName = "pizzas." + group
 
 // cluster is a real API server, with the definition. There is one of it, so no two of these
 // tests run at the same time.
@@ -52,11 +48,4 @@ func (c *cluster) migrate(version string) {
 	time.Sleep(2 * time.Second) // until the API server has seen the switch
 	c.Shell("kubectl annotate pizzas." + version + "." + group + " --all --all-namespaces --overwrite migrated=" + version)
 	c.Kubectl("patch", "crd", definitionName, "--subresource=status", "--type=merge", "-p", `{"status":{"storedVersions":["`+version+`"]}}`)
-}
-
-// storeBeta changes the storage version, as the README does.
-func (c *cluster) storeBeta() {
-	c.Helper()
-	c.Kubectl("patch", "crd", definitionName, "--type=json", "-p",
-		`[{"op":"replace","path":"/spec/versions/0/storage","value":false},{"op":"replace","path":"/spec/versions/1/storage","value":true}]`)
 }
