@@ -88,7 +88,7 @@ func TestProgram(t *testing.T) {
 	output := printed(t)
 	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
 	defer cancel()
-	script := `test "$KUBECONFIG" = "$0" && echo "the same"; trap "echo told; exit 0" TERM; while true; do sleep 0.01; done`
+	script := `trap "echo told; exit 0" TERM; test "$KUBECONFIG" = "$0" && echo "the same"; while true; do sleep 0.01; done`
 	ended := make(chan error)
 	go func() {
 		ended <- run(ctx, []string{"--kubeconfig", kubeconfig(t, server.URL), "--report", report, "--", "sh", "-c", script, "{kubeconfig}"})
