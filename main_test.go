@@ -73,6 +73,7 @@ func TestRun(t *testing.T) {
 	s.sends("handler of Foos: it wants a Deployment that is not its own", "PUT foos/foo/status")
 	s.edit(deployments+"one", "status", available(0))
 	s.sends("EnqueueOwner: a Deployment changes that it controls and no longer names", "PUT foos/foo/status")
+	p.serves("Reconcile: it is done", "/metrics", `workqueue_depth{name="foo"} 0`, `controller_runtime_active_workers{controller="foo"} 0`) // From now on only FoosNaming adds the key.
 	s.Delete(deployments+"taken", "")
 	s.sends("FoosNaming: the Deployment goes whose name it wants", "GET foos/foo", "POST deployments", "GET foos/foo", "GET deployments/taken", "DELETE deployments/one", "PUT foos/foo/status")
 	s.edit(projects+"project", "spec", replicas(4))
