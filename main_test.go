@@ -28,6 +28,7 @@ import (
 
 	"example.com/byhand/internal/app"
 	"example.com/byhand/internal/testkit/quiet"
+	"example.com/byhand/internal/tests"
 	"example.com/byhand/kit/leader"
 	"example.com/byhand/kit/testkit"
 )
@@ -433,7 +434,7 @@ type server struct {
 // newServer returns a server. The test fails if it ends and a goroutine of run does not.
 func newServer(t *testing.T) *server {
 	t.Helper()
-	s := &server{T: t, APIServer: testkit.NewAPIServer()}
+	s := &server{T: t, APIServer: tests.NewAPIServer()}
 	s.AddNamespace("home")
 	front := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.URL.Query().Has("watch") {

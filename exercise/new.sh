@@ -42,7 +42,6 @@ if [ "$what" = mine ]; then
 			mkdir -p "$copy/$package"
 			find "$package" -maxdepth 1 -name '*.go' ! -name '*_test.go' -exec cp {} "$copy/$package" \;
 		done
-		cp -R config/crd "$copy/config" # It is embedded.
 		cp go.mod go.sum LICENSE "$copy"
 		go mod edit -replace=example.com/byhand=./byhand "$dir/go.mod"
 	fi

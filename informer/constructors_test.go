@@ -20,7 +20,7 @@ import (
 	"example.com/byhand/informer"
 	"example.com/byhand/internal/testkit/quiet"
 	"example.com/byhand/internal/testkit/samples"
-	"example.com/byhand/kit/testkit"
+	"example.com/byhand/internal/tests"
 )
 
 // options are the arguments of a constructor, with both clientsets.
@@ -71,7 +71,7 @@ func TestRequestPaths(t *testing.T) {
 		for namespace, folder := range map[string]string{"default": "namespaces/default/", "": ""} {
 			t.Run(c.kind+" in "+namespace, func(t *testing.T) {
 				synctest.Test(t, func(t *testing.T) {
-					s := testkit.NewAPIServer()
+					s := tests.NewAPIServer()
 					var got []string
 					s.Refuse(func(r *http.Request) *apierrors.StatusError {
 						got = append(got, verb(r)+" "+r.URL.Path)

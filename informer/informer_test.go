@@ -18,6 +18,7 @@ import (
 	"example.com/byhand/clientset"
 	"example.com/byhand/informer"
 	"example.com/byhand/internal/testkit/quiet"
+	"example.com/byhand/internal/tests"
 	"example.com/byhand/kit/testkit"
 )
 
@@ -62,7 +63,7 @@ func pod(name, version string) corev1.Pod {
 // be replaced before Run, as an observer does.
 func TestHandlerIsReplaced(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		s := testkit.NewAPIServer()
+		s := tests.NewAPIServer()
 		s.Add(podPath+"listed", &unstructured.Unstructured{Object: map[string]any{}})
 		var added []string
 		pods := running(quiet.Context(t), t, s, func(o options) *informer.Informer {

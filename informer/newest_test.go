@@ -13,7 +13,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
-	"example.com/byhand/kit/testkit"
+	"example.com/byhand/internal/tests"
 )
 
 // Where streaming lists are refused, no list may be old: not the first one, not the one after a
@@ -21,7 +21,7 @@ import (
 // nothing old to answer with.
 func TestNoListIsOld(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		s := testkit.NewAPIServer()
+		s := tests.NewAPIServer()
 		for i := range 600 { // more than a page
 			s.Add(fmt.Sprint(podPath, i), &unstructured.Unstructured{Object: map[string]any{}})
 		}

@@ -19,6 +19,7 @@ import (
 
 	"example.com/byhand/informer"
 	"example.com/byhand/internal/testkit/quiet"
+	"example.com/byhand/internal/tests"
 	"example.com/byhand/kit/testkit"
 )
 
@@ -48,7 +49,7 @@ func TestWaitForSyncNamesError(t *testing.T) {
 		for _, c := range constructors() {
 			t.Run(c.kind+", "+test.reason, func(t *testing.T) {
 				synctest.Test(t, func(t *testing.T) {
-					s := testkit.NewAPIServer()
+					s := tests.NewAPIServer()
 					s.Refuse(test.refuse)
 					i := running(quiet.Context(t), t, s, c.new)
 					err := waitForSync(t, i, time.Minute)
@@ -102,7 +103,7 @@ func TestWaitForSync(t *testing.T) {
 	} {
 		t.Run(test.reason, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				s := testkit.NewAPIServer()
+				s := tests.NewAPIServer()
 				done := false
 				s.Intercept(func(w http.ResponseWriter, r *http.Request) bool {
 					switch {
@@ -141,7 +142,7 @@ func TestWaitForSync(t *testing.T) {
 // A first list may take longer than the minute after which an informer without a watch is not ready.
 func TestLateFirstList(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		s := testkit.NewAPIServer()
+		s := tests.NewAPIServer()
 		s.Refuse(func(*http.Request) *apierrors.StatusError { return apierrors.NewInternalError(errors.New("not yet")) })
 		time.AfterFunc(75*time.Second, func() { s.Refuse(nil) })
 		i := running(quiet.Context(t), t, s, newPods)
@@ -154,7 +155,7 @@ func TestLateFirstList(t *testing.T) {
 // An informer without an open watch for a minute is not ready until it has one again. A lost right counts at once.
 func TestReady(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		s := testkit.NewAPIServer()
+		s := tests.NewAPIServer()
 		i := running(quiet.Context(t), t, s, newPods)
 		if err := informer.WaitForSync(t.Context(), time.Minute, i); err != nil {
 			t.Fatal(err)
@@ -213,7 +214,7 @@ func TestReady(t *testing.T) {
 // Lists succeed, and a proxy ends each watch at once: the informer is not ready.
 func TestReadyWithoutWatch(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		s := testkit.NewAPIServer()
+		s := tests.NewAPIServer()
 		i := running(quiet.Context(t), t, s, newPods)
 		if err := informer.WaitForSync(t.Context(), time.Minute, i); err != nil {
 			t.Fatal(err)
@@ -249,7 +250,7 @@ func TestRunEnds(t *testing.T) {
 			// Chance decides whether the Reflector sleeps when the context ends.
 			for range 10 {
 				synctest.Test(t, func(t *testing.T) {
-					s := testkit.NewAPIServer()
+					s := tests.NewAPIServer()
 					s.Refuse(refuse)
 					pods := newPods(options{kube: kubernetes.NewForConfigOrDie(s.Config()), handler: cache.ResourceEventHandlerFuncs{}})
 					ctx, cancel := context.WithTimeout(quiet.Context(t), 5*time.Minute)

@@ -13,7 +13,7 @@ import (
 
 	"example.com/byhand/informer"
 	"example.com/byhand/internal/testkit/quiet"
-	"example.com/byhand/kit/testkit"
+	"example.com/byhand/internal/tests"
 )
 
 // An object that the Go type cannot hold stops the informer of its whole kind: the watch
@@ -22,7 +22,7 @@ import (
 // everything.
 func TestUndecodableObject(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		s := testkit.NewAPIServer()
+		s := tests.NewAPIServer()
 		put := func(name string, priority int64) {
 			s.Add(podPath+name, &unstructured.Unstructured{Object: map[string]any{"spec": map[string]any{"priority": priority}}})
 		}

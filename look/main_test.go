@@ -13,6 +13,7 @@ import (
 
 	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
 
+	"example.com/byhand/internal/tests"
 	"example.com/byhand/kit/testkit"
 )
 
@@ -44,7 +45,7 @@ func printed(t *testing.T) (read func() string) {
 
 // What cannot work is one line that says what to do.
 func TestBadInput(t *testing.T) {
-	server := httptest.NewServer(testkit.NewAPIServer())
+	server := httptest.NewServer(tests.NewAPIServer())
 	defer server.Close()
 	taken, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -82,7 +83,7 @@ func TestBadInput(t *testing.T) {
 // A program gets the kubeconfig, by $KUBECONFIG or by its path; it is told to end, and what was found
 // decides.
 func TestProgram(t *testing.T) {
-	server := httptest.NewServer(testkit.NewAPIServer())
+	server := httptest.NewServer(tests.NewAPIServer())
 	defer server.Close()
 	report := filepath.Join(t.TempDir(), "report")
 	output := printed(t)

@@ -22,6 +22,7 @@ import (
 
 	"example.com/byhand/api/samplecontroller.k8s.io/v1alpha1"
 	"example.com/byhand/clientset"
+	"example.com/byhand/internal/tests"
 	"example.com/byhand/kit/testkit"
 )
 
@@ -172,7 +173,7 @@ func TestThreeWays(t *testing.T) {
 		if strings.HasPrefix(row[1], "apply") {
 			continue
 		}
-		if got := newWorld(t, testkit.NewAPIServer().Config(), metav1.NamespaceDefault, row[1]).measure(row[1], 1000); got != row[0] {
+		if got := newWorld(t, tests.NewAPIServer().Config(), metav1.NamespaceDefault, row[1]).measure(row[1], 1000); got != row[0] {
 			t.Errorf("%s, want %s", got, row[0])
 		}
 	}

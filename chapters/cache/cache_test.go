@@ -15,6 +15,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/tools/cache"
 
+	"example.com/byhand/internal/tests"
 	"example.com/byhand/kit/testkit"
 )
 
@@ -22,7 +23,7 @@ const path = "/api/v1/namespaces/default/secrets/"
 
 // server has ten Secrets, s0 to s9, of 192 KiB. But s0 is empty, and wanted, by label and by type.
 func server() *testkit.APIServer {
-	s := testkit.NewAPIServer()
+	s := tests.NewAPIServer()
 	s.Add(path+"s0", wanted())
 	for i := range 9 {
 		s.Add(fmt.Sprint(path, "s", i+1), &unstructured.Unstructured{Object: map[string]any{"type": "Opaque", "data": map[string]any{"data": strings.Repeat("AAAA", 1<<16)}}})

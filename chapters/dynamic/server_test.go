@@ -14,6 +14,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
 
+	"example.com/byhand/internal/tests"
 	"example.com/byhand/kit/testkit"
 )
 
@@ -34,7 +35,7 @@ const (
 
 func newServer(t *testing.T) *server {
 	core, groups := fixture()
-	s := &server{api: testkit.NewAPIServer(), answers: map[string]string{"/api": core, "/apis": groups}}
+	s := &server{api: tests.NewAPIServer(), answers: map[string]string{"/api": core, "/apis": groups}}
 	s.api.Add(fooPath, &unstructured.Unstructured{Object: map[string]any{"spec": map[string]any{"deploymentName": "example-foo"}}})
 	s.api.Intercept(s.hasAnswer)
 	s.Server = httptest.NewServer(s.api)

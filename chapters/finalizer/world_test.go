@@ -18,6 +18,7 @@ import (
 	"k8s.io/client-go/tools/record"
 
 	"example.com/byhand/clientset"
+	"example.com/byhand/internal/tests"
 	"example.com/byhand/kit/testkit"
 )
 
@@ -38,7 +39,7 @@ type world struct {
 
 func newWorld(t *testing.T) *world {
 	t.Helper()
-	w := &world{T: t, api: testkit.NewAPIServer(), directory: directory(t.TempDir())}
+	w := &world{T: t, api: tests.NewAPIServer(), directory: directory(t.TempDir())}
 	w.storage = &faultyStorage{storage: w.directory, step: w.mayDie}
 	w.cache = cache.NewIndexer(cache.MetaNamespaceKeyFunc, cache.Indexers{})
 	w.events = record.NewFakeRecorder(100)

@@ -16,6 +16,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
+	"example.com/byhand/internal/tests"
 	"example.com/byhand/kit/testkit"
 )
 
@@ -41,7 +42,7 @@ type server struct {
 
 func newServer(t *testing.T) *server {
 	t.Helper()
-	s := &server{APIServer: testkit.NewAPIServer(), t: t, tokenFile: filepath.Join(t.TempDir(), "token")}
+	s := &server{APIServer: tests.NewAPIServer(), t: t, tokenFile: filepath.Join(t.TempDir(), "token")}
 	s.setToken("first")
 	objects := s.Next
 	s.Next = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

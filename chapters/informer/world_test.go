@@ -26,6 +26,7 @@ import (
 	"example.com/byhand/clientset"
 	core "example.com/byhand/informer"
 	"example.com/byhand/internal/testkit/quiet"
+	"example.com/byhand/internal/tests"
 	"example.com/byhand/kit/testkit"
 )
 
@@ -50,7 +51,7 @@ func newWorld(t *testing.T, swapped clientGo) *world {
 	// They wait if one error follows another one too soon: from one bubble to the next the
 	// clock goes back, and they would wait for years.
 	utilruntime.ErrorHandlers = nil
-	w := &world{T: t, APIServer: testkit.NewAPIServer()}
+	w := &world{T: t, APIServer: tests.NewAPIServer()}
 	config := w.Config()
 	config.Transport = w
 	client := clientset.NewForConfigOrDie(config).SamplecontrollerV1alpha1().RESTClient()

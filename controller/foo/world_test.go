@@ -22,6 +22,7 @@ import (
 	"example.com/byhand/controller"
 	"example.com/byhand/controller/foo"
 	"example.com/byhand/informer"
+	"example.com/byhand/internal/tests"
 	"example.com/byhand/kit/testkit"
 )
 
@@ -47,7 +48,7 @@ func newWorld(t *testing.T) *world {
 	t.Helper()
 	w := &world{
 		T:           t,
-		api:         testkit.NewAPIServer(),
+		api:         tests.NewAPIServer(),
 		foos:        cache.NewIndexer(cache.MetaNamespaceKeyFunc, informer.FooIndexers()),
 		deployments: cache.NewIndexer(cache.MetaNamespaceKeyFunc, informer.DeploymentIndexers()),
 		events:      events.NewFakeRecorder(100),

@@ -5,9 +5,12 @@ import (
 	"fmt"
 	"io"
 	"sync"
+	"time"
 
+	"k8s.io/client-go/tools/cache"
+
+	"example.com/byhand/controller"
 	"example.com/byhand/informer"
-	"example.com/byhand/internal/kinds"
 	"example.com/byhand/internal/observer"
 	"example.com/byhand/internal/page"
 	"example.com/byhand/internal/trace"
@@ -31,7 +34,7 @@ type View struct {
 // NewView returns a View that prints to stdout. Stop it.
 func NewView(o Options, stdout io.Writer) *View {
 	v := &View{options: o, measured: metrics.New()}
-	v.Observer = observer.New(observer.Options{All: o.trace.On() || o.page != "", Count: v.measured.Step})
+	v.Observer = observer.New(observer.Options{All: o.trace.On() || o.page != ""})
 	v.Print(o.trace, stdout)
 	v.ctx, v.cancel = context.WithCancel(context.Background())
 	return v
@@ -50,6 +53,19 @@ func (v *View) Informers(kinds []observer.Kind, informers ...*informer.Informer)
 	v.measured.Informers(informers...)
 }
 
+// Reconcile observes and measures the reconciles of a kind.
+func (v *View) Reconcile(k observer.Kind, next observer.Reconciler) observer.Reconciler {
+	observed := v.Observer.Reconcile(k, next)
+	return reconcileFunc(v.measured.Reconcile(k.GVK.Kind, v.options.Workers, observed.Reconcile))
+}
+
+// reconcileFunc makes a Reconciler of a function.
+type reconcileFunc controller.Reconcile
+
+func (f reconcileFunc) Reconcile(ctx context.Context, key cache.ObjectName) (requeueAfter time.Duration, err error) {
+	return f(ctx, key)
+}
+
 // Standby prints that another process leads.
 func (v *View) Standby(leader string) {
 	v.Program(trace.Standby, "standing by: %s is the leader", leader)
@@ -62,7 +78,6 @@ func (v *View) Serve(election *leader.Election, informers ...*informer.Informer)
 	for _, i := range informers {
 		ready = append(ready, serve.Check{Name: "informer/" + i.Resource, Err: election.WhileLeading(i.Ready)})
 	}
-	v.measured.Workers(kinds.Foo.GVK.Kind, v.options.Workers)
 	health, err := serve.Listen(v.options.listen, true, serve.Health(serve.Options{
 		Healthy: []serve.Check{{Name: "leader-election", Err: election.Healthy}},
 		Ready:   ready,

@@ -15,7 +15,7 @@ import (
 	"k8s.io/client-go/tools/events"
 
 	"example.com/byhand/api/samplecontroller.k8s.io/v1alpha1"
-	"example.com/byhand/kit/testkit"
+	"example.com/byhand/internal/tests"
 )
 
 // counted is a sink that answers with err, after it was told to.
@@ -79,7 +79,7 @@ func TestSinkOfServerThatHangs(t *testing.T) {
 
 // An Event is about the Foo, and says which Deployment is meant.
 func TestRelated(t *testing.T) {
-	api := testkit.NewAPIServer()
+	api := tests.NewAPIServer()
 	recorder, stop, err := Start(api.Config(), "test")
 	if err != nil {
 		t.Fatal(err)

@@ -21,7 +21,7 @@ import (
 	"k8s.io/client-go/tools/cache"
 
 	"example.com/byhand/internal/observer"
-	"example.com/byhand/kit/testkit"
+	"example.com/byhand/internal/tests"
 )
 
 // reconciles calls a reconcile with the Deployment at each event and each resync, until ctx is done.
@@ -102,7 +102,7 @@ func TestFaults(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			s := testkit.NewAPIServer()
+			s := tests.NewAPIServer()
 			g, config := before(t, s)
 			config.QPS, config.Burst = cmp.Or(test.qps, 100), 1 // or a loop is a story of hundreds of lines
 			story, out := io.Pipe()

@@ -14,7 +14,7 @@ import (
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/clientcmd"
 
-	"example.com/byhand/kit/testkit"
+	"example.com/byhand/internal/tests"
 )
 
 // before returns a Glass before any server, which is behind another one.
@@ -38,7 +38,7 @@ func before(t *testing.T, handler http.Handler) (g *Glass, config *rest.Config) 
 // port-forward need, passes both ways, and nothing of it is told. The kubeconfig is of one user, and goes with the
 // Glass.
 func TestGlass(t *testing.T) {
-	s := testkit.NewAPIServer()
+	s := tests.NewAPIServer()
 	g, config := before(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		switch {
 		case r.Header.Get("Authorization") != "":

@@ -19,10 +19,6 @@ type Options struct {
 	// recorded (the events of the stores, the writes, what the program says), and nothing
 	// is kept.
 	All bool
-	// Count, if it is not nil, is called with each step of a reconcile when it happens, even if
-	// there is no room to record it, and without All. It must be quick. Seq, Time and Text are
-	// not set yet.
-	Count func(*trace.Step)
 	// After is how long after it happened a step is published; 0 for 20 ms. The answer to a write is
 	// in by then, although the event of the write may come before it; and not every step wakes a
 	// goroutine.
@@ -52,7 +48,6 @@ type Observer struct {
 	*trace.History
 
 	all    bool
-	count  func(*trace.Step)
 	after  time.Duration
 	places sync.Map          // of *place, by stack: as many as ways through the code
 	kinds  map[string]*wired // by kind, and by group/resource
@@ -84,7 +79,7 @@ type pendingStep struct {
 func New(o Options) *Observer {
 	return &Observer{
 		History: trace.NewHistory(defaultSteps, defaultBytes),
-		all:     o.All, count: o.Count, after: cmp.Or(o.After, publishAfter),
+		all:     o.All, after: cmp.Or(o.After, publishAfter),
 		kinds: map[string]*wired{},
 		own:   remembered{lru.New(maxRemembered)}, received: remembered{lru.New(maxRemembered)},
 	}

@@ -43,7 +43,7 @@ func (r *observedReconciler) Reconcile(ctx context.Context, key cache.ObjectName
 	defer func() {
 		switch {
 		case !returned:
-			run.end(&trace.Step{What: trace.Failed, Panicked: true}, "panicked")
+			run.end(&trace.Step{What: trace.Failed}, "panicked")
 		case err != nil:
 			run.end(&trace.Step{What: trace.Failed}, "error: "+err.Error())
 		case requeueAfter > 0:
@@ -80,9 +80,6 @@ func (r *run) name() string { return r.kind.GVK.Kind + " " + r.key.String() }
 
 func (r *run) record(step *trace.Step, finish func(*trace.Step)) int64 {
 	step.Part, step.Kind, step.Key, step.For = trace.PartReconcile, r.kind.GVK.Kind, r.key.String(), r.name()
-	if r.observer.count != nil {
-		r.observer.count(step)
-	}
 	return r.observer.record(step, r.at, finish)
 }
 

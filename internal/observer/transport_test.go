@@ -26,6 +26,7 @@ import (
 
 	"example.com/byhand/api/samplecontroller.k8s.io/v1alpha1"
 	"example.com/byhand/clientset"
+	"example.com/byhand/internal/tests"
 	"example.com/byhand/internal/trace"
 	"example.com/byhand/internal/wire"
 	"example.com/byhand/kit/testkit"
@@ -41,7 +42,7 @@ const (
 // served is an Observer between real clients and an API server in memory, which has a Foo.
 func served(t *testing.T) (*Observer, *testkit.APIServer, clientset.Interface, kubernetes.Interface) {
 	t.Helper()
-	r, api := observing(), testkit.NewAPIServer()
+	r, api := observing(), tests.NewAPIServer()
 	api.Add(fooPath, stored(foo("")))
 	config := api.Config()
 	config.BearerToken = credential

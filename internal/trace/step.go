@@ -65,8 +65,6 @@ type Step struct {
 	Depth int `json:"depth,omitempty"`
 	// Took is how long it took, in nanoseconds: a reply, a reconcile.
 	Took time.Duration `json:"took,omitempty"`
-	// Panicked says that a reconcile failed with a panic.
-	Panicked bool `json:"panicked,omitempty"`
 	// Requeue is after what time a reconcile that has ended wants to look again.
 	Requeue time.Duration `json:"requeue,omitempty"`
 	// File and Func say where the code of it stands, as "controller/foo/reconcile.go" and

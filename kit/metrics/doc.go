@@ -3,10 +3,8 @@
 // and of controller-runtime, so that the dashboards that exist for these show this
 // controller, too.
 //
-// Its neighbours: client-go reports to it through the hooks that it has for that,
-// Reconcile stands around each reconcile, or package observer tells it the steps of each (Step and
-// Workers), package informer's stores are
-// looked at when a scrape comes, and package serve answers the scrape.
+// Its neighbors: client-go calls its hooks, Reconcile wraps each reconcile, a scrape reads the stores of
+// package informer, and package serve answers the scrape.
 //
 // # Basics
 //

@@ -9,7 +9,6 @@ import (
 	"k8s.io/client-go/tools/cache"
 
 	"example.com/byhand/controller"
-	"example.com/byhand/internal/trace"
 )
 
 // reconcileMetrics are kept for each controller.
@@ -33,8 +32,8 @@ func newReconcileMetrics(f factory) reconcileMetrics {
 	}
 }
 
-// Workers sets the number of workers that reconcile a kind, and begins its counts at 0.
-func (m *Metrics) Workers(kind string, workers int) {
+// begin sets the number of workers that reconcile a kind, and begins its counts at 0.
+func (m *Metrics) begin(kind string, workers int) {
 	r, name := m.reconciles, strings.ToLower(kind)
 	r.maxConcurrent.WithLabelValues(name).Set(float64(workers))
 	r.active.WithLabelValues(name)
@@ -47,47 +46,31 @@ func (m *Metrics) Workers(kind string, workers int) {
 	}
 }
 
-// Reconcile counts what next does for a kind, with so many workers.
+// Reconcile returns next, measured as the reconciles of a kind, which workers of this number call.
 func (m *Metrics) Reconcile(kind string, workers int, next controller.Reconcile) controller.Reconcile {
-	m.Workers(kind, workers)
+	m.begin(kind, workers)
+	r, name := m.reconciles, strings.ToLower(kind)
 	return func(ctx context.Context, key cache.ObjectName) (requeueAfter time.Duration, err error) {
-		m.Step(&trace.Step{Part: trace.PartReconcile, Kind: kind, What: trace.Started})
-		began, end := time.Now(), &trace.Step{Part: trace.PartReconcile, Kind: kind, What: trace.Failed, Panicked: true}
-		// A panic is not recovered: that is for the controller to do.
+		r.active.WithLabelValues(name).Inc()
+		began, panicked := time.Now(), true // The controller recovers a panic.
 		defer func() {
-			end.Took = time.Since(began)
-			m.Step(end)
+			r.active.WithLabelValues(name).Dec()
+			r.duration.WithLabelValues(name).Observe(time.Since(began).Seconds())
+			result := "success"
+			switch {
+			case panicked:
+				r.panics.WithLabelValues(name).Inc()
+				fallthrough
+			case err != nil:
+				result = "error"
+				r.errors.WithLabelValues(name).Inc()
+			case requeueAfter > 0:
+				result = "requeue_after"
+			}
+			r.total.WithLabelValues(name, result).Inc()
 		}()
 		requeueAfter, err = next(ctx, key)
-		if end.Requeue, end.Panicked = requeueAfter, false; err == nil {
-			end.What = trace.Ended
-		}
+		panicked = false
 		return requeueAfter, err
 	}
-}
-
-// Step counts the steps of reconciles. Its controller is the kind in small letters.
-func (m *Metrics) Step(step *trace.Step) {
-	if step.Part != trace.PartReconcile {
-		return
-	}
-	r, name := m.reconciles, strings.ToLower(step.Kind)
-	if step.What == trace.Started {
-		r.active.WithLabelValues(name).Inc()
-		return
-	}
-	r.active.WithLabelValues(name).Dec()
-	if step.Panicked {
-		r.panics.WithLabelValues(name).Inc()
-	}
-	r.duration.WithLabelValues(name).Observe(step.Took.Seconds())
-	result := "success"
-	switch {
-	case step.What != trace.Ended:
-		result = "error"
-		r.errors.WithLabelValues(name).Inc()
-	case step.Requeue > 0:
-		result = "requeue_after"
-	}
-	r.total.WithLabelValues(name, result).Inc()
 }

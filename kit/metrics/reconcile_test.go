@@ -12,7 +12,7 @@ import (
 )
 
 // A worker is active during a reconcile. The reconcile is counted by its result. A panic is
-// counted and goes on. The observer's TestCount covers the steps of other parts.
+// counted and goes on.
 func TestReconcile(t *testing.T) {
 	m := metrics.New()
 	results := map[string]func() (time.Duration, error){

@@ -26,12 +26,12 @@ type APIServer struct {
 	moved *sync.Cond // There is a new change, or a watch is over.
 }
 
-// NewAPIServer returns a server with the namespace default and nothing else. It serves Foos,
-// Projects, what the program needs besides, and more.
+// NewAPIServer returns a server with the namespace default and nothing else. It serves the built-in kinds
+// of resource.go, and more.
 func NewAPIServer(more ...Resource) *APIServer {
 	s := &APIServer{storage: newStorage()}
 	s.moved = sync.NewCond(&s.mu)
-	for _, res := range slices.Concat(custom(), builtIn, more) {
+	for _, res := range slices.Concat(builtIn, more) {
 		s.resources = append(s.resources, &res)
 	}
 	s.Next = http.HandlerFunc(s.serve)

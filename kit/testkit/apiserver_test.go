@@ -8,7 +8,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
-	"example.com/byhand/kit/testkit"
+	"example.com/byhand/internal/tests"
 )
 
 const deploymentPath = "/apis/apps/v1/namespaces/default/deployments/"
@@ -32,7 +32,7 @@ func TestGarbage(t *testing.T) {
 		{"its version is none", metav1.OwnerReference{APIVersion: "apps/v2", Kind: "Deployment", Name: "b"}, false},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			s := testkit.NewAPIServer()
+			s := tests.NewAPIServer()
 			s.Add(deploymentPath+"a", withReplicas(1))
 			test.owner.APIVersion = cmp.Or(test.owner.APIVersion, appsv1.SchemeGroupVersion.String())
 			test.owner.UID = cmp.Or(test.owner.UID, s.Get(deploymentPath+"a").GetUID())

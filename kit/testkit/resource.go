@@ -2,7 +2,6 @@ package testkit
 
 import (
 	"fmt"
-	"io/fs"
 	"net/http"
 	"path"
 	"slices"
@@ -17,12 +16,10 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	metav1validation "k8s.io/apimachinery/pkg/apis/meta/v1/validation"
 	"k8s.io/apimachinery/pkg/runtime/schema"
-	utilruntime "k8s.io/apimachinery/pkg/util/runtime"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 	"k8s.io/apimachinery/pkg/version"
 	"k8s.io/client-go/kubernetes/scheme"
 
-	"example.com/byhand/config"
 	"example.com/byhand/kit/crd"
 )
 
@@ -69,20 +66,6 @@ func Custom(text []byte) (Resource, error) {
 		Plural:           spec.Names.Plural, ShortNames: spec.Names.ShortNames, ClusterScoped: spec.Scope == "Cluster",
 		Status: status, Scale: scale, Generation: true, Schema: &version.Schema.OpenAPIV3Schema,
 	}, nil
-}
-
-// custom are the resources of config/crd.
-func custom() (all []Resource) {
-	files, err := fs.Glob(config.CRDs, "crd/*.yaml")
-	utilruntime.Must(err)
-	for _, file := range files {
-		text, err := config.CRDs.ReadFile(file)
-		utilruntime.Must(err)
-		resource, err := Custom(text)
-		utilruntime.Must(err)
-		all = append(all, resource)
-	}
-	return all
 }
 
 // validate returns what is refused of an object, in the words of the API server: of its labels,

@@ -21,7 +21,7 @@ import (
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/clientcmd"
 
-	"example.com/byhand/kit/testkit"
+	"example.com/byhand/internal/tests"
 )
 
 // TestTable plays one table of requests against the API server in memory and against a real
@@ -32,7 +32,7 @@ func TestTable(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := play(t, real)
-	got := play(t, testkit.NewAPIServer().Config())
+	got := play(t, tests.NewAPIServer().Config())
 	for i, row := range want {
 		if i >= len(got) {
 			t.Fatalf("only the real server says\n%s", strings.Join(want[i:], "\n"))

@@ -148,7 +148,7 @@ var mutants = []struct {
 	{"names of objects in labels", "kit/metrics/request.go", "WithLabelValues(verb, url.Host).Observe(took", "WithLabelValues(verb, url.Path).Observe(took", "./kit/metrics", "TestRequests"},
 	{"a relist taken for a resync", "internal/observer/handler.go", "case before == after:", "case metaOf(before).GetResourceVersion() == metaOf(after).GetResourceVersion():", "./internal/observer", "TestHandler"},
 	{"a key without the event that added it", "internal/observer/handler.go", "h.observer.handles.Store(h)", "", "./internal/observer", "TestHandler"},
-	{"a panic swallowed", "internal/observer/reconcile.go", "\t\tcase !returned:\n", "\t\tcase !returned:\n\t\t\trecover()\n", "./internal/observer", "TestCount"},
+	{"a panic swallowed", "internal/observer/reconcile.go", "\t\tcase !returned:\n", "\t\tcase !returned:\n\t\t\trecover()\n", "./internal/observer", "TestResults"},
 	{"ready before it is", "kit/serve/health.go", `code, verdict = http.StatusServiceUnavailable, "failed"`, `verdict = "failed"`, "./kit/serve", "TestHandler"},
 	{"a password on the page", "internal/observer/kind.go", "\tif k.Shown != nil {\n", "\tif false {\n", "./internal/observer", "TestRender"},
 	{"everybody's annotations on the page", "internal/observer/kind.go", "k.GVK.Group == group", "k.GVK.Group != group", "./internal/observer", "TestRender"},

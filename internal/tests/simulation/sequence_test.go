@@ -11,6 +11,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
+	"example.com/byhand/internal/tests"
 	"example.com/byhand/kit/testkit"
 )
 
@@ -48,7 +49,7 @@ type sequence struct {
 }
 
 func newSequence(t *testing.T, p plan) *sequence {
-	s := &sequence{plan: p, begin: time.Now(), rand: rand.New(rand.NewPCG(p.seed, 0)), api: testkit.NewAPIServer(), typed: map[*unstructured.Unstructured]any{},
+	s := &sequence{plan: p, begin: time.Now(), rand: rand.New(rand.NewPCG(p.seed, 0)), api: tests.NewAPIServer(), typed: map[*unstructured.Unstructured]any{},
 		rules: rules{touched: map[string]int{}, writes: map[string][]*exchange{}, counts: map[string]int{}, sent: map[string][]time.Time{}}}
 	s.api.AddNamespace("other")
 	s.strangers, s.takeovers, s.faults = s.chance(50), s.chance(50), s.chance(50)

@@ -7,7 +7,7 @@ import (
 
 	"k8s.io/client-go/kubernetes"
 
-	"example.com/byhand/kit/testkit"
+	"example.com/byhand/internal/tests"
 )
 
 // A window ends by the clock while the machine is fast, and later while it is slow: the watch that
@@ -23,7 +23,7 @@ func TestCanary(t *testing.T) {
 		{"no news any more", time.Hour, time.Second + 3*slowest*time.Second, 0},
 	} {
 		synctest.Test(t, func(t *testing.T) {
-			api := testkit.NewAPIServer()
+			api := tests.NewAPIServer()
 			c, err := fly(t.Context(), kubernetes.NewForConfigOrDie(api.Config()))
 			if err != nil {
 				t.Fatal(err)

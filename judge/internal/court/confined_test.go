@@ -11,6 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/discovery"
 
+	"example.com/byhand/internal/tests"
 	"example.com/byhand/kit/testkit"
 )
 
@@ -18,7 +19,7 @@ import (
 // that is in namespaces.
 func TestConfined(t *testing.T) {
 	ofStory := &told{namespaced: map[schema.GroupResource]bool{}}
-	ofStory.meet(discovery.NewDiscoveryClientForConfigOrDie(testkit.NewAPIServer().Config()))
+	ofStory.meet(discovery.NewDiscoveryClientForConfigOrDie(tests.NewAPIServer().Config()))
 	for _, told := range []*told{nil, ofStory} {
 		var got, body string
 		s := &stage{world: &world{judge: &judge{told: told}}, namespace: "here", proxy: &testkit.Faults{}}

@@ -11,6 +11,7 @@ import (
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/rest"
 
+	"example.com/byhand/internal/tests"
 	"example.com/byhand/kit/testkit"
 )
 
@@ -32,7 +33,7 @@ func (s *stage) openInMemory() {
 	if s.judge.kind != nil {
 		more = append(more, s.judge.kind.Resource)
 	}
-	s.api = testkit.NewAPIServer(more...)
+	s.api = tests.NewAPIServer(more...)
 	s.api.AddNamespace(s.namespace)
 	s.proxy, s.stop = &s.api.Faults, s.stopInMemory
 	s.proxy.Kill = s.killAndStartAgain

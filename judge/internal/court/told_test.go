@@ -20,6 +20,7 @@ import (
 	"k8s.io/client-go/kubernetes/scheme"
 
 	"example.com/byhand/api/samplecontroller.k8s.io/v1alpha1"
+	"example.com/byhand/internal/tests"
 	"example.com/byhand/judge/story"
 	"example.com/byhand/kit/testkit"
 )
@@ -93,7 +94,7 @@ func TestDyingSince(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		foos := v1alpha1.SchemeGroupVersion.WithResource("foos")
 		s := &stage{world: &world{judge: &judge{told: &told{users: map[schema.GroupVersionResource]bool{foos: true}}}},
-			ctx: t.Context(), namespace: "default", dynamic: dynamic.NewForConfigOrDie(testkit.NewAPIServer().Config()), history: newHistory()}
+			ctx: t.Context(), namespace: "default", dynamic: dynamic.NewForConfigOrDie(tests.NewAPIServer().Config()), history: newHistory()}
 		create := makeFoo("a", object{"deploymentName": "a", "replicas": 1}, "example.com/held")
 		before := s.version()
 		create(s)
