@@ -3,7 +3,7 @@
 
 # The cluster to talk to. Give yours: make run KUBECONFIG=~/.kube/config
 # Without one, make starts its own and leaves your ~/.kube/config alone.
-OWN_KUBECONFIG := $(CURDIR)/cluster/byhand.kubeconfig
+OWN_KUBECONFIG := $(CURDIR)/bin/byhand.kubeconfig
 ifeq ($(strip $(KUBECONFIG)),)
 KUBECONFIG := $(OWN_KUBECONFIG)
 endif
@@ -11,10 +11,10 @@ export KUBECONFIG
 OWN := $(filter $(OWN_KUBECONFIG),$(KUBECONFIG))
 
 # The kubectl that the cluster's build made, else the one on the PATH.
-KUBECTL := PATH="$(CURDIR)/cluster/bin:$$PATH" kubectl
+KUBECTL := PATH="$(CURDIR)/bin:$$PATH" kubectl
 # What people need to know while a program runs in the foreground.
 define SECOND_TERMINAL
-@echo 'In a second terminal: export KUBECONFIG=$(KUBECONFIG)$(if $(OWN), PATH=$(CURDIR)/cluster/bin:$$PATH)'
+@echo 'In a second terminal: export KUBECONFIG=$(KUBECONFIG)$(if $(OWN), PATH=$(CURDIR)/bin:$$PATH)'
 $(if $(OWN),@echo 'After Ctrl-C the cluster still runs: make cluster-down removes it.')
 endef
 
@@ -22,7 +22,7 @@ STATICCHECK := honnef.co/go/tools/cmd/staticcheck@v0.8.2
 # Every build tag that a test hides behind.
 TAGS := integration,bare,long,mutants,page
 # Every module of this repository. Each is built, tested and linted.
-MODULES := $(dir $(wildcard ./go.mod */go.mod */*/go.mod))
+MODULES := $(dir $(wildcard ./go.mod */go.mod */*/go.mod */*/*/go.mod))
 
 .DEFAULT_GOAL := help
 # Each step needs the one before.
@@ -40,7 +40,7 @@ help: ## Show this help
 # recorded run plays, and bin/page has its address: the program's page goes there, so that
 # a browser goes over to it by itself.
 TO_BUILD := bin/byhand
-TO_BUILD += $(if $(OWN),cluster/bin/built-from)
+TO_BUILD += $(if $(OWN),bin/cluster/bin/built-from)
 PLAYER := $(if $(filter-out $(wildcard $(TO_BUILD)),$(TO_BUILD)),bin/replay)
 run: $(PLAYER) ## Run the controller; starts a cluster unless KUBECONFIG names yours
 	@echo 127.0.0.1:0 >bin/page
@@ -123,7 +123,7 @@ chapter: chapter-exists own-cluster ## Run a chapter: make chapter CHAPTER=http 
 	@$(BESIDE_$(CHAPTER)) $(if $(BESIDE_$(CHAPTER)),,exec )bin/$(CHAPTER) $(ARGS)
 
 chapter-down: chapter-exists ### Take away what a chapter has installed, and its CRDs
-	@test ! -e chapters/$(CHAPTER)/down.sh || { export PATH="$(CURDIR)/cluster/bin:$$PATH" && sh chapters/$(CHAPTER)/down.sh; }
+	@test ! -e chapters/$(CHAPTER)/down.sh || { export PATH="$(CURDIR)/bin:$$PATH" && sh chapters/$(CHAPTER)/down.sh; }
 	$(if $(CHAPTER_CRDS),@$(KUBECTL) delete --ignore-not-found -f $(CHAPTER_CRDS))
 
 chapter-exists:
@@ -149,10 +149,10 @@ DOWNLOAD ?=
 FROM := $(if $(filter-out 0,$(DOWNLOAD)),--download)
 
 cluster: ### Start a real control plane (the first time builds it: about 8 minutes)
-	@cd cluster && go run . up --name $(CLUSTER) $(FROM)
+	@go -C tools/cluster run . up --name $(CLUSTER) $(FROM)
 
 cluster-down: ### Stop the cluster and remove its data
-	@cd cluster && go run . down --name $(CLUSTER)
+	@go -C tools/cluster run . down --name $(CLUSTER)
 
 own-cluster:
 	@$(if $(OWN),$(MAKE) --no-print-directory cluster,echo 'using the cluster that KUBECONFIG names: $(KUBECONFIG)')
@@ -162,8 +162,8 @@ own-cluster:
 
 # Run a target of this file on a cluster that is started for it and removed afterwards: a whole control
 # plane, or etcd and kube-apiserver alone, where no other controller sends requests.
-ON_CLUSTER := cd cluster && go run . exec $(FROM) -- $(MAKE) --no-print-directory -C ..
-ON_BARE_CLUSTER := cd cluster && go run . exec $(FROM) --components etcd,kube-apiserver -- $(MAKE) --no-print-directory -C ..
+ON_CLUSTER := go -C tools/cluster run . exec $(FROM) -- $(MAKE) --no-print-directory
+ON_BARE_CLUSTER := go -C tools/cluster run . exec $(FROM) --components etcd,kube-apiserver -- $(MAKE) --no-print-directory
 
 # Run commands at the same time, because most tests wait most of the time. Each must succeed.
 BESIDE := @beside() { trap 'kill $$running' INT TERM; \
@@ -185,7 +185,7 @@ test-unit: ### Run the tests that need no cluster
 	@for module in $(MODULES); do (cd $$module && go test ./...) || exit 1; done
 
 test-all: ### Run the rest, for maintainers: chapters, cluster, look, counted requests
-	$(BESIDE) '$(ON_CLUSTER) test-chapters' '$(ON_BARE_CLUSTER) test-bare' 'cd cluster && go test -count=1 -tags integration ./...'
+	$(BESIDE) '$(ON_CLUSTER) test-chapters' '$(ON_BARE_CLUSTER) test-bare' 'cd tools/cluster && go test -count=1 -tags integration ./...'
 
 # The chapters admission and versions have the same CRD, so they run one after the other.
 test-chapters: install

@@ -8,9 +8,9 @@ import "testing"
 // It needs npm, and what npm downloads.
 func TestJavaScript(t *testing.T) {
 	s, program, dir := behind(t, "JavaScript", "configmaps")
-	s.Run("cluster/bin/kubectl create configmap")
+	s.Run("bin/kubectl create configmap")
 	program.Prints(1, `sent     PATCH .*/configmaps/greeting → 200: metadata.labels.seen none → "yes"  \(because ConfigMap default/greeting was added, `)
 	program.Prints(1, `finding  no-op-write: PATCH .*/configmaps/greeting`)
-	s.Run("cluster/bin/kubectl delete configmap")
+	s.Run("bin/kubectl delete configmap")
 	found(t, program, dir, "no-op-write")
 }

@@ -63,8 +63,8 @@ func TestSampleController(t *testing.T) {
 // The chain from a Deployment to its Pods.
 func TestControllerManager(t *testing.T) {
 	s, program, dir := behind(t, "kube-controller-manager", "deployments.apps")
-	t.Cleanup(func() { _, _ = s.Shell("cluster/bin/kubectl delete deployments,replicasets,pods --all") })
-	s.Run("cluster/bin/kubectl create deployment")
+	t.Cleanup(func() { _, _ = s.Shell("bin/kubectl delete deployments,replicasets,pods --all") })
+	s.Run("bin/kubectl create deployment")
 	// Which event comes first, and whether a write of the status meets a conflict, differs from run to run.
 	for _, line := range []string{
 		`sent     POST .*/replicasets → 201  \(because Deployment default/web was added, `,
@@ -74,7 +74,7 @@ func TestControllerManager(t *testing.T) {
 	} {
 		program.Prints(1, line)
 	}
-	s.Run("cluster/bin/kubectl delete deployment")
+	s.Run("bin/kubectl delete deployment")
 	program.Prints(1, `sent     DELETE .*/replicasets/web-\w+ → 200`)
 	program.Prints(2, `sent     DELETE .*/pods/web-\w+-\w+ → 200`)
 	found(t, program, dir, "all-secrets")
@@ -82,7 +82,7 @@ func TestControllerManager(t *testing.T) {
 
 // kubectl does behind the glass what it does elsewhere: it applies, watches, and reads tables.
 func TestKubectl(t *testing.T) {
-	script := `set -e; PATH="$PWD/../cluster/bin:$PATH"
+	script := `set -e; PATH="$PWD/../bin:$PATH"
 		kubectl get configmaps --watch --output=name > "$0" &
 		echo '{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"applied"}}' | kubectl apply -f -
 		echo '{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"applied"},"data":{"a":"b"}}' | kubectl apply --server-side --force-conflicts -f -
@@ -100,7 +100,7 @@ func TestKubectl(t *testing.T) {
 // What `make mine` makes works on a real API server with no rights but those of its role, one process
 // leads and a second stands by, and behind the glass nothing is found.
 func TestMine(t *testing.T) {
-	script := `PATH="$PWD/cluster/bin:$PATH"
+	script := `PATH="$PWD/bin:$PATH"
 		says() { until grep -q "$2" "$1"; do sleep 0.1; done; }
 		trap 'cat leader standby; kill $leader $standby
 			kubectl delete -f config/crd.yaml -f config/role.yaml

@@ -35,7 +35,7 @@ func TestReadme(t *testing.T) {
 	script.Run("kubectl get secret byhand-cache-wanted", "example.com/wanted")
 	script.Run("kubectl label secret byhand-cache-wanted cache=wanted", "labeled")
 	p.WaitFor("label: ADDED " + c.Namespace + "/byhand-cache-wanted")
-	script.Take("cd cluster && go run . exec")
+	script.Take("go -C tools/cluster run . exec")
 }
 
 // Three processes hold a part each, chosen by the server. When one is killed, no other takes its

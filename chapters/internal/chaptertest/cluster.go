@@ -185,7 +185,7 @@ func (c *Cluster) Readme(kubeconfig string) *readme.Script {
 	c.Helper()
 	script := readme.Open(c.T, "README.md", "Try it")
 	text, _ := os.ReadFile("README.md")
-	if !strings.Contains(string(text), "\nexport KUBECONFIG=$PWD/cluster/byhand.kubeconfig ") {
+	if !strings.Contains(string(text), "\nexport KUBECONFIG=$PWD/bin/byhand.kubeconfig ") {
 		c.Error("the commands of the README would go to the reader's own cluster")
 	}
 	for _, found := range regexp.MustCompile(`(?m)^kubectl (?:create [a-z]+ (\w\S*)|delete .*--all\b).*`).FindAllSubmatch(text, -1) {

@@ -38,15 +38,15 @@ const (
 func Root() (string, error) {
 	_, file, _, _ := runtime.Caller(0)
 	root := filepath.Join(filepath.Dir(file), "..", "..", "..")
-	if _, err := os.Stat(filepath.Join(root, "cluster", "go.mod")); err != nil {
-		return "", fmt.Errorf("the folder cluster is not where it was when this program was built: %w", err)
+	if _, err := os.Stat(filepath.Join(root, "tools", "cluster", "go.mod")); err != nil {
+		return "", fmt.Errorf("the folder tools/cluster is not where it was when this program was built: %w", err)
 	}
 	return root, nil
 }
 
 // Plane is one control plane.
 type Plane struct {
-	// Home is the folder of the cluster command, below which all of it lies.
+	// Home is the folder to which the cluster command writes.
 	Home, Name, Kubeconfig string
 	// Config has no limit of requests.
 	Config *rest.Config
@@ -65,7 +65,7 @@ func Build(ctx context.Context, dir string) (Command, error) {
 		return "", err
 	}
 	program := filepath.Join(dir, "cluster")
-	_, err = Go(ctx, "build", "-C", filepath.Join(root, "cluster"), "-o", program, ".")
+	_, err = Go(ctx, "build", "-C", filepath.Join(root, "tools", "cluster"), "-o", program, ".")
 	return Command(program), err
 }
 
@@ -79,7 +79,7 @@ func (c Command) Up(ctx context.Context, components, userAgent string) (*Plane, 
 	if err := errors.Join(err, ctx.Err()); err != nil {
 		return nil, err
 	}
-	p := &Plane{Home: filepath.Join(root, "cluster"), command: string(c), components: components}
+	p := &Plane{Home: filepath.Join(root, "bin"), command: string(c), components: components}
 	// By this name the cluster command knows whose it is, and removes what a process that was
 	// killed has left.
 	p.Name = fmt.Sprintf("test-%d-%d", os.Getpid(), started.Add(1))
@@ -115,7 +115,7 @@ func (p *Plane) connect(userAgent string) (err error) {
 // they are served, and until the namespace default exists, which the API server creates.
 func (p *Plane) Install(more ...string) error {
 	kubectl := func(args ...string) (output string, err error) {
-		return execute(filepath.Join(p.Home, "bin", "kubectl"), append(args, "--kubeconfig", p.Kubeconfig)...)
+		return execute(filepath.Join(p.Home, "kubectl"), append(args, "--kubeconfig", p.Kubeconfig)...)
 	}
 	if _, err := kubectl("wait", "--for=create", "--timeout=60s", "namespace/default"); err != nil {
 		return err

@@ -17,7 +17,7 @@ func apiServerKilled(s *stage) {
 
 // apiServer sends a signal to the API server of this control plane.
 func (w *world) apiServer(signal syscall.Signal) error {
-	binary := filepath.Join(w.plane.Home, "state", "clusters", w.plane.Name, "bin", "kube-apiserver")
+	binary := filepath.Join(w.plane.Home, "cluster", "state", "clusters", w.plane.Name, "bin", "kube-apiserver")
 	pids := processes("cmdline", binary)
 	if len(pids) != 1 {
 		return fmt.Errorf("the API server of the judge does not run, or %d times", len(pids))

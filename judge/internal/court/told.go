@@ -171,7 +171,7 @@ func plays(i int) step {
 		c := exec.CommandContext(ctx, "sh", "-c", t.Steps[i].Text)
 		c.Dir, c.WaitDelay = filepath.Dir(t.File), time.Second
 		c.Env = append(os.Environ(), "KUBECONFIG="+s.part.kubeconfig, "KUBECACHEDIR="+filepath.Join(s.judge.dir, "cache"),
-			"PATH="+filepath.Join(s.plane.Home, "bin")+string(filepath.ListSeparator)+os.Getenv("PATH"))
+			"PATH="+s.plane.Home+string(filepath.ListSeparator)+os.Getenv("PATH"))
 		if output, err := c.CombinedOutput(); err != nil {
 			check(notJudged(fmt.Sprintf("%s: %v\n%s", s.lastStep(), cmp.Or(context.Cause(ctx), err), bytes.TrimSpace(output))))
 		}

@@ -60,7 +60,7 @@ componentsPatches:
 %[8]s`
 
 func (c *cluster) kwokctlConfig() string {
-	return filepath.Join(c.home, "state", c.name+".kwokctl.yaml")
+	return filepath.Join(c.home, "cluster", "state", c.name+".kwokctl.yaml")
 }
 
 func (c *cluster) writeKwokctlConfig() error {
@@ -92,7 +92,7 @@ func (c *cluster) quiet(program string, args ...string) error {
 	// PATH. kubectl would keep its cache in ~/.kube.
 	cmd.Env = append(os.Environ(),
 		"PATH="+c.path(),
-		"KWOK_WORKDIR="+filepath.Join(c.home, "state"),
+		"KWOK_WORKDIR="+filepath.Join(c.home, "cluster", "state"),
 		"KUBECACHEDIR="+filepath.Join(c.dir(), "kubectl-cache"))
 	output, err := cmd.CombinedOutput()
 	if err != nil {

@@ -35,16 +35,16 @@ func TestMain(m *testing.M) {
 }
 
 func buildPrograms() error {
-	home, err := moduleDir()
+	module, err := moduleDir()
 	if err != nil {
 		return err
 	}
-	unlock, err := lock(filepath.Join(home, "state"), os.Stderr)
+	unlock, err := lock(filepath.Join(homeOf(module), "cluster", "state"), os.Stderr)
 	if err != nil {
 		return err
 	}
 	defer unlock()
-	return ensure(home, false, os.Stderr)
+	return ensure(module, homeOf(module), false, os.Stderr)
 }
 
 // testCluster is a cluster and a user, who has an empty home folder and a kubectl
@@ -59,12 +59,12 @@ type testCluster struct {
 // that nothing appeared in the user's home.
 func newTestCluster(t *testing.T, word string) *testCluster {
 	t.Helper()
-	home, err := moduleDir()
+	module, err := moduleDir()
 	if err != nil {
 		t.Fatal(err)
 	}
 	c := &testCluster{
-		cluster:  cluster{home: home, name: fmt.Sprintf("%s%d-%s", testPrefix, os.Getpid(), word)},
+		cluster:  cluster{module: module, home: homeOf(module), name: fmt.Sprintf("%s%d-%s", testPrefix, os.Getpid(), word)},
 		userHome: t.TempDir(),
 		userBin:  t.TempDir(),
 	}
@@ -166,7 +166,7 @@ func wantWhole(t *testing.T, c *testCluster) {
 func wantNothing(t *testing.T, c *testCluster) {
 	t.Helper()
 	wantProcesses(t, &c.cluster)
-	for _, pattern := range []string{c.name + ".*", "state/" + c.name + ".*", "state/clusters/" + c.name} {
+	for _, pattern := range []string{c.name + ".*", "cluster/state/" + c.name + ".*", "cluster/state/clusters/" + c.name} {
 		if files, err := filepath.Glob(filepath.Join(c.home, pattern)); err != nil || len(files) > 0 {
 			t.Errorf("left behind: %v %v", files, err)
 		}

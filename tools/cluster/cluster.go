@@ -14,14 +14,15 @@ import (
 
 // cluster is one control plane, known by its name.
 type cluster struct {
-	home       string // the folder of this module
+	module     string // the folder whose go.mod names the programs
+	home       string // the folder to which this command writes
 	name       string
 	components string // comma-separated; empty means all
 	download   bool   // the programs, instead of compiling them
 }
 
-func (c *cluster) bin(program string) string { return filepath.Join(c.home, "bin", program) }
-func (c *cluster) dir() string               { return filepath.Join(c.home, "state", "clusters", c.name) }
+func (c *cluster) bin(program string) string { return filepath.Join(c.home, "cluster", "bin", program) }
+func (c *cluster) dir() string               { return filepath.Join(c.home, "cluster", "state", "clusters", c.name) }
 func (c *cluster) kubeconfig() string        { return filepath.Join(c.home, c.name+".kubeconfig") }
 
 // up makes the cluster serve, whatever state it is in: not built, not created,
@@ -33,12 +34,12 @@ func (c *cluster) up(out io.Writer) error {
 	}
 	// One at a time: two builds, or two starts of one cluster, would write the same
 	// files.
-	unlock, err := lock(filepath.Join(c.home, "state"), out)
+	unlock, err := lock(filepath.Join(c.home, "cluster", "state"), out)
 	if err != nil {
 		return err
 	}
 	defer unlock()
-	if err := ensure(c.home, c.download, out); err != nil {
+	if err := ensure(c.module, c.home, c.download, out); err != nil {
 		return err
 	}
 
@@ -71,7 +72,7 @@ func (c *cluster) up(out io.Writer) error {
 
 // down stops the cluster's processes and removes its data.
 func (c *cluster) down(out io.Writer) error {
-	unlock, err := lock(filepath.Join(c.home, "state"), out)
+	unlock, err := lock(filepath.Join(c.home, "cluster", "state"), out)
 	if err != nil {
 		return err
 	}

@@ -61,7 +61,7 @@ func testTwoStarts(t *testing.T, one, two *testCluster) {
 
 func testRunning(t *testing.T, c *testCluster) {
 	t.Run("the server's version is that of go.mod", func(t *testing.T) {
-		content, err := os.ReadFile(filepath.Join(c.home, "go.mod"))
+		content, err := os.ReadFile(filepath.Join(c.module, "go.mod"))
 		if err != nil {
 			t.Fatal(err)
 		}

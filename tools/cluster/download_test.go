@@ -80,12 +80,12 @@ func TestDownload(t *testing.T) {
 				t.Fatal(err)
 			}
 			var out bytes.Buffer
-			err = ensure(home, true, &out)
+			err = ensure(home, home, true, &out)
 			if fails := test.want != ""; (err != nil) != fails || !strings.Contains(out.String(), test.want) {
 				t.Errorf("error %v, want %t and %q in\n%s", err, fails, test.want, &out)
 			}
 			for _, program := range programs {
-				info, err := os.Stat(filepath.Join(home, "bin", program))
+				info, err := os.Stat(filepath.Join(home, "cluster", "bin", program))
 				if there := err == nil && info.Mode().Perm()&0o100 != 0; there != (test.want == "") {
 					t.Errorf("%s can be run: %t (%v)", program, there, err)
 				}

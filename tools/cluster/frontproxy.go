@@ -22,7 +22,7 @@ const frontProxyName = "front-proxy-client"
 
 // frontProxy is the folder of its certificate.
 func (c *cluster) frontProxy() string {
-	return filepath.Join(c.home, "state", c.name+".front-proxy")
+	return filepath.Join(c.home, "cluster", "state", c.name+".front-proxy")
 }
 
 // writeFrontProxy makes the certificate that the API server shows as the front proxy. It is

@@ -24,12 +24,12 @@ const defaultName = "byhand"
 const testPrefix = "test-"
 
 func main() {
-	home, err := moduleDir()
+	module, err := moduleDir()
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "cluster:", err)
 		os.Exit(1)
 	}
-	code, err := run(home, os.Args[1:])
+	code, err := run(module, homeOf(module), os.Args[1:])
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "cluster:", err)
 		os.Exit(1)
@@ -37,8 +37,12 @@ func main() {
 	os.Exit(code)
 }
 
-// run does what args say, in the folder home.
-func run(home string, args []string) (exitCode int, err error) {
+// homeOf returns the folder to which the command writes: bin at the root of the repository.
+func homeOf(module string) string { return filepath.Join(module, "..", "..", "bin") }
+
+// run does what args say. module is the folder whose go.mod names the programs, and home the folder to which the
+// command writes.
+func run(module, home string, args []string) (exitCode int, err error) {
 	if len(args) == 0 {
 		return 0, errors.New("say what to do: up, down or exec (see doc.go)")
 	}
@@ -62,13 +66,13 @@ func run(home string, args []string) (exitCode int, err error) {
 		if flags.NArg() > 0 {
 			return 0, fmt.Errorf("%s: unexpected %q: a cluster is named by --name", args[0], flags.Arg(0))
 		}
-		c := cluster{home: home, name: *name, components: *components, download: *download}
+		c := cluster{module: module, home: home, name: *name, components: *components, download: *download}
 		if args[0] == "up" {
 			return 0, c.up(os.Stdout)
 		}
 		return 0, c.down(os.Stdout)
 	case "exec":
-		c := cluster{home: home, name: testPrefix + strconv.Itoa(os.Getpid()), components: *components, download: *download}
+		c := cluster{module: module, home: home, name: testPrefix + strconv.Itoa(os.Getpid()), components: *components, download: *download}
 		return c.exec(flags.Args())
 	case "help", "--help", "-h":
 		flags.Usage()
@@ -97,6 +101,7 @@ func (c *cluster) exec(command []string) (exitCode int, err error) {
 		return 0, err
 	}
 	cmd := exec.CommandContext(ctx, command[0], command[1:]...)
+	cmd.Dir = filepath.Dir(c.home)
 	cmd.Cancel = func() error { return cmd.Process.Signal(syscall.SIGTERM) }
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = os.Stdin, os.Stdout, os.Stderr
 	var exited *exec.ExitError
@@ -110,7 +115,7 @@ func (c *cluster) exec(command []string) (exitCode int, err error) {
 
 // sweep removes the clusters whose makers were killed before they could.
 func sweep(home string) error {
-	left, err := filepath.Glob(filepath.Join(home, "state", "clusters", testPrefix+"*"))
+	left, err := filepath.Glob(filepath.Join(home, "cluster", "state", "clusters", testPrefix+"*"))
 	if err != nil {
 		return err
 	}

@@ -2,7 +2,7 @@
 //
 // One version of Kubernetes throughout: k8s.io/kubernetes carries its libraries
 // as v0.0.0, so each one is pinned to the release that belongs to it.
-module example.com/byhand/cluster
+module example.com/byhand/tools/cluster
 
 go 1.26.0
 

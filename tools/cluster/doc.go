@@ -7,9 +7,8 @@
 //	go run . exec [--components …] [--download] -- COMMAND [ARGUMENTS]
 //
 // up builds what is missing, starts the cluster and waits until it serves. down
-// stops it and removes its data. exec runs a command against a cluster of its
-// own (KUBECONFIG names it, PATH has its kubectl) and removes that cluster when
-// the command ends.
+// stops it and removes its data. exec starts a cluster, runs a command at the root of the repository (KUBECONFIG
+// names the cluster, PATH has its kubectl), and removes the cluster when the command ends.
 //
 // The exit code is 0, 1 after an error, or that of exec's command.
 //
@@ -23,8 +22,8 @@
 // command adds the build, loopback addresses, and a clean-up
 // that survives crashes and reboots.
 //
-// All it writes lies beside this file and is ignored by git: bin (programs),
-// state (data, logs, certificates, process ids) and NAME.kubeconfig.
+// It writes to bin at the root of the repository, which git ignores: cluster/bin (programs), cluster/state
+// (data, logs, certificates, process ids), NAME.kubeconfig, and kubectl, a link to the program.
 //
 // # Caveats
 //

@@ -18,28 +18,27 @@ import (
 	"time"
 )
 
-// built reports whether the programs are in bin, from the go.mod and the Go of today,
-// which want stands for.
-func built(home string) (want string, ok bool, err error) {
-	if want, err = fingerprint(home); err != nil {
+// built reports whether the programs in home match module's go.mod and today's Go, whose fingerprint is want.
+func built(module, home string) (want string, ok bool, err error) {
+	if want, err = fingerprint(module); err != nil {
 		return "", false, err
 	}
-	have, err := os.ReadFile(filepath.Join(home, "bin", "built-from"))
+	have, err := os.ReadFile(filepath.Join(home, "cluster", "bin", "built-from"))
 	return want, err == nil && string(have) == want, nil
 }
 
-// newBin is the folder, in state, in which the programs are made. It becomes bin when it is
-// whole, so that nothing half-written is ever run.
+// newBin is the folder, in state, in which the programs are built. It becomes bin when it is
+// complete, so a half-written program never runs.
 const newBin = "new-bin"
 
-// ensure puts the programs into bin, if they are not there: downloaded, if that is asked for,
-// else compiled.
-func ensure(home string, download bool, out io.Writer) error {
-	want, ok, err := built(home)
+// ensure builds or downloads the programs, unless home has them. home/kubectl is a link to kubectl, for
+// users' PATH.
+func ensure(module, home string, download bool, out io.Writer) error {
+	want, ok, err := built(module, home)
 	if err != nil || ok {
 		return err
 	}
-	dir, bin := filepath.Join(home, "state", newBin), filepath.Join(home, "bin")
+	dir, bin := filepath.Join(home, "cluster", "state", newBin), filepath.Join(home, "cluster", "bin")
 	if err := errors.Join(os.RemoveAll(dir), os.MkdirAll(dir, 0o755)); err != nil {
 		return err
 	}
@@ -47,16 +46,17 @@ func ensure(home string, download bool, out io.Writer) error {
 	if download {
 		fill = downloadInto
 	}
-	if err := fill(home, dir, out); err != nil {
+	if err := fill(module, dir, out); err != nil {
 		return err
 	}
 	if err := os.WriteFile(filepath.Join(dir, "built-from"), []byte(want), 0o600); err != nil {
 		return err
 	}
-	if err := os.RemoveAll(bin); err != nil {
+	kubectl := filepath.Join(home, "kubectl")
+	if err := errors.Join(os.RemoveAll(bin), os.RemoveAll(kubectl)); err != nil {
 		return err
 	}
-	return os.Rename(dir, bin)
+	return errors.Join(os.Rename(dir, bin), os.Symlink(filepath.Join("cluster", "bin", "kubectl"), kubectl))
 }
 
 // downloader is a script that downloads the programs.
@@ -65,12 +65,12 @@ func ensure(home string, download bool, out io.Writer) error {
 var downloader string
 
 // downloadInto puts the official programs into dir.
-func downloadInto(home, dir string, out io.Writer) error {
+func downloadInto(module, dir string, out io.Writer) error {
 	if runtime.GOOS != "linux" {
 		return errors.New("download: the API server is published for Linux alone: leave DOWNLOAD=1 out to compile it")
 	}
 	cmd := exec.Command("sh", "-s", dir, runtime.GOARCH)
-	cmd.Dir, cmd.Stdin, cmd.Stdout, cmd.Stderr = home, strings.NewReader(downloader), out, out
+	cmd.Dir, cmd.Stdin, cmd.Stdout, cmd.Stderr = module, strings.NewReader(downloader), out, out
 	if err := cmd.Run(); err != nil {
 		return fmt.Errorf("download: %w: try it again, or leave DOWNLOAD=1 out to compile the programs", err)
 	}
@@ -78,11 +78,11 @@ func downloadInto(home, dir string, out io.Writer) error {
 }
 
 // buildFromSource compiles the programs into dir.
-func buildFromSource(home, dir string, out io.Writer) error {
+func buildFromSource(module, dir string, out io.Writer) error {
 	fmt.Fprintln(out, "Building a Kubernetes control plane from source, once. It takes about 8 minutes on 2 CPUs,")
 	fmt.Fprintln(out, "less if Go has compiled some of it before, and about 6 GiB of disk.")
 	cmd := exec.Command("go", "list", "-m", "-f", "{{.Version}}", "k8s.io/kubernetes")
-	cmd.Dir = home
+	cmd.Dir = module
 	version, err := cmd.Output()
 	if err != nil {
 		return fmt.Errorf("go list -m k8s.io/kubernetes: %w", err)
@@ -92,12 +92,12 @@ func buildFromSource(home, dir string, out io.Writer) error {
 	ldflags := "-s -w -X k8s.io/component-base/version.gitVersion=" + string(bytes.TrimSpace(version))
 	var stale strings.Builder
 	list := exec.Command("go", "list", "-deps", "-f", "{{.Stale}}", "tool") // It downloads the modules.
-	list.Dir, list.Stdout = home, &stale
+	list.Dir, list.Stdout = module, &stale
 	if err := follow(list, 0, out); err != nil {
 		return fmt.Errorf("download Go modules: %w", err)
 	}
 	cmd = exec.Command("go", "build", "-v", "-ldflags", ldflags, "-o", dir+string(filepath.Separator), "tool")
-	cmd.Dir = home
+	cmd.Dir = module
 	if err := follow(cmd, strings.Count(stale.String(), "true\n"), out); err != nil {
 		return fmt.Errorf("go build: %w", err)
 	}
@@ -106,11 +106,11 @@ func buildFromSource(home, dir string, out io.Writer) error {
 }
 
 // fingerprint changes when the programs would.
-func fingerprint(home string) (string, error) {
+func fingerprint(module string) (string, error) {
 	hash := sha256.New()
 	fmt.Fprintln(hash, runtime.Version(), runtime.GOOS, runtime.GOARCH)
 	for _, name := range []string{"go.mod", "go.sum"} {
-		content, err := os.ReadFile(filepath.Join(home, name))
+		content, err := os.ReadFile(filepath.Join(module, name))
 		if err != nil {
 			return "", err
 		}

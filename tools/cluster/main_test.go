@@ -24,7 +24,7 @@ func TestMistakes(t *testing.T) {
 	} {
 		t.Run(strings.Join(test.args, " "), func(t *testing.T) {
 			home := t.TempDir() // has no cluster that a mistake could hurt
-			_, err := run(home, test.args)
+			_, err := run(home, home, test.args)
 			if err == nil {
 				t.Fatal("got no error")
 			}
