@@ -44,14 +44,14 @@ TO_BUILD += $(if $(OWN),bin/cluster/bin/built-from)
 PLAYER := $(if $(filter-out $(wildcard $(TO_BUILD)),$(TO_BUILD)),bin/replay)
 run: $(PLAYER) ## Run the controller; starts a cluster unless KUBECONFIG names yours
 	@echo 127.0.0.1:0 >bin/page
-	@$(if $(PLAYER),$(PLAYER) --address bin/page internal/page/recording.json) $(MAKE) --no-print-directory bin/byhand own-cluster install samples
+	@$(if $(PLAYER),$(PLAYER) --address bin/page internal/observe/page/recording.json) $(MAKE) --no-print-directory bin/byhand own-cluster install samples
 	$(SECOND_TERMINAL)
 	@exec bin/byhand --page "$$(cat bin/page)"
 
 # It needs nothing but the standard library.
 bin/replay:
 	@echo "Everything is built, once. First what plays a recorded run meanwhile, in less than a minute:"
-	go build -o $@ ./internal/page/replay
+	go build -o $@ ./internal/observe/page/replay
 	@echo "See it in a browser. The page goes over to your own cluster when that is ready."
 	@test ! -e bin/site/playground.html || echo "Or play: open file://$(CURDIR)/bin/site/playground.html in a browser."
 	@echo "And read README.md, then the files in its order: you need no cluster for that."
@@ -92,7 +92,7 @@ SOURCE ?=
 URL ?=
 
 site: ### Write the site: picture, playground, sources beside their comments; opens from disk
-	cd site && go run . -out "$(abspath $(SITE))" -source "$(SOURCE)" -url "$(URL)"
+	cd tools/site && go run . -out "$(abspath $(SITE))" -source "$(SOURCE)" -url "$(URL)"
 
 playground: site ## The controller in a browser tab, beside an API server in memory: break it
 	@page="$(abspath $(SITE))/playground.html"; \
@@ -130,13 +130,13 @@ chapter-exists:
 	@test -n "$(CHAPTER)" -a -e "chapters/$(CHAPTER)/main.go" || { echo "which chapter? make chapter CHAPTER=NAME, where NAME is one of: $(notdir $(patsubst %/,%,$(dir $(wildcard chapters/*/main.go))))"; exit 1; }
 
 ##@ Exercise
-.PHONY: exercise mine
+.PHONY: exercise new
 
 exercise: ## Begin a Foo controller of your own: make exercise DIR=../mine
-	@sh exercise/new.sh exercise "$$DIR"
+	@sh tools/new/new.sh exercise "$$DIR"
 
-mine: ## Begin a controller of your own kind: make mine DIR=../desk (COPY=1: it stands alone)
-	@COPY='$(COPY)' sh exercise/new.sh mine "$$DIR"
+new: ## Begin a controller of your own kind: make new DIR=../desk (COPY=1: it stands alone)
+	@COPY='$(COPY)' sh tools/new/new.sh new "$$DIR"
 
 ##@ Cluster
 .PHONY: cluster cluster-down own-cluster
@@ -191,20 +191,20 @@ test-all: ### Run the rest, for maintainers: chapters, cluster, look, counted re
 test-chapters: install
 	$(BESIDE) 'cd chapters && go test -count=1 -tags integration -parallel 6 -skip "^TestReadme$$" $$(go list ./... | grep -vE "/(apiserver|admission|versions)$$")' \
 		'cd chapters && go test -count=1 -tags integration,long -p 1 -parallel 6 -skip "^TestReadme$$" ./admission ./versions' \
-		'cd compare && go test -count=1 -tags integration -run Official .'
+		'cd chapters/compare && go test -count=1 -tags integration -run Official .'
 	cd chapters && go test -count=1 -tags integration -skip '^TestReadme$$' ./apiserver
 
 # These tests see every namespace, so they run one package at a time.
 test-bare: install
 	go test -count=1 -tags bare ./internal/tests/e2e -foos 500 -idle 5s
-	go test -count=1 -timeout 20m -p 1 -tags bare ./kit/testkit ./look
+	go test -count=1 -timeout 20m -p 1 -tags bare ./kit/testkit ./tools/look
 	cd chapters && go build -o ../bin/ ./informer
 	for parts in '' reflector,fifo,store,queue shared,queue; do \
 		go test -count=1 -tags bare -run ColdStart ./internal/tests/e2e -foos 200 -idle 0s -controller "bin/informer --client-go=$$parts" || exit 1; \
 	done
 
 test-page: ### Look at the page in a real browser (needs Chromium)
-	cd site/browser && go test -count=1 -tags page -parallel 6 -v -timeout 20m ./...
+	cd tools/site/browser && go test -count=1 -tags page -parallel 6 -v -timeout 20m ./...
 
 # In a simulation one goroutine at a time runs, so that two cannot race.
 test-race: ### Run the unit tests under the race detector (needs a C compiler)
@@ -213,7 +213,7 @@ test-race: ### Run the unit tests under the race detector (needs a C compiler)
 
 mutants: ### Make small mistakes in the code and see that the tests notice
 	go test -count=1 -tags mutants -timeout 30m ./internal/tests/mutants
-	go test -count=1 -tags mutants -timeout 30m -parallel 4 -run TestMistakes ./exercise
+	go test -count=1 -tags mutants -timeout 30m -parallel 4 -run TestMistakes ./tools/new
 
 # More: make coldstart FOOS=5000 IDLE=0s, and CONTROLLER=bin/mine for another program
 FOOS ?= 2000
@@ -228,7 +228,7 @@ coldstart-here: install
 compare: FOOS = 1000
 compare: ROUNDS = 5
 compare: ### Measure a cold start beside sample-controller and controller-runtime (10 minutes)
-	cd compare && go run ./harness -foos $(FOOS) -rounds $(ROUNDS)
+	cd chapters/compare && go run ./harness -foos $(FOOS) -rounds $(ROUNDS)
 
 # More: make judge CONTROLLER='bin/mine --kubeconfig {kubeconfig}' JUDGE=-quick, and bin/judge -help
 CONTROLLER ?=
@@ -236,25 +236,25 @@ JUDGE ?=
 # In seconds, without Kubernetes: make judge QUICK=1 DIR=../mine, where a package main has
 # func run(ctx context.Context, config *rest.Config) error
 QUICK ?=
-# A program about any kind, by what a user does: make judge STORY=judge.yaml (judge/story/foos.yaml is one)
+# A program about any kind, by what a user does: make judge STORY=judge.yaml (tools/judge/script/foos.yaml is one)
 STORY ?=
 judge: ## Put any Foo controller to the test: CONTROLLER='go run ./mine' (4 to 15 minutes), QUICK=1 DIR=../mine (seconds); any other: STORY=judge.yaml
 	@test -n "$(CONTROLLER)$(QUICK)$(STORY)" || { echo "which controller? make judge CONTROLLER='go run ./mine --kubeconfig {kubeconfig}'"; exit 1; }
 	@test -z "$(QUICK)" -o -z "$(STORY)" || { echo "a story is played on a control plane: leave QUICK or STORY out"; exit 1; }
-	@go build -o bin/ $(if $(QUICK),./judge/quick,./judge)
+	@go build -o bin/ $(if $(QUICK),./tools/judge/quick,./tools/judge)
 	@$(if $(QUICK),bin/quick $(JUDGE) "$$DIR",bin/judge $(JUDGE) $(if $(STORY),-story "$(STORY)") $(if $(CONTROLLER),-- $(CONTROLLER)))
 
 # More: make look CONTROLLER=bin/mine LOOK='--report FILE --allow get-of-watched', and bin/look -help
 LOOK ?=
 look: own-cluster ## See what any controller hears, sends and does wrong: make look CONTROLLER='../theirs/manager'
 	@test -n "$(CONTROLLER)" || { echo "which controller? make look CONTROLLER='../theirs/manager --kubeconfig {kubeconfig}'"; exit 1; }
-	@go build -o bin/look ./look
+	@go build -o bin/look ./tools/look
 	$(SECOND_TERMINAL)
 	@exec bin/look $(LOOK) -- $(CONTROLLER)
 
-# More: go test -tags long -v -timeout 2h -parallel 4 ./judge/internal/court -everything, which has the stories, too
+# More: go test -tags long -v -timeout 2h -parallel 4 ./tools/judge/internal/court -everything, which has the stories, too
 test-judge: bin/byhand ### See that the judge catches each known bug, and none here (7 minutes)
-	go test -count=1 -tags long -v -timeout 60m -parallel 6 -run '^Test(Reference|Mine)$$' ./judge/...
+	go test -count=1 -tags long -v -timeout 60m -parallel 6 -run '^Test(Reference|Mine)$$' ./tools/judge/...
 	@$(MAKE) --no-print-directory judge CONTROLLER='bin/byhand --kubeconfig {kubeconfig}' JUDGE=-quick
 
 # The cluster needs Linux or macOS, and so do the chapters.
@@ -264,8 +264,8 @@ lint: ### Check formatting, vet and staticcheck in every module, and other syste
 		(cd $$module && go mod tidy -diff && go vet -tags $(TAGS) ./... && go run $(STATICCHECK) -tags $(TAGS) ./...) || exit 1; \
 	done
 	GOOS=darwin go vet ./... && GOOS=windows go vet . ./clientset/... ./informer/... ./controller/...
-	for module in chapters cluster; do (cd $$module && GOOS=darwin go vet ./...) || exit 1; done
-	GOOS=js GOARCH=wasm go vet ./internal/playground/...
+	for module in chapters tools/cluster; do (cd $$module && GOOS=darwin go vet ./...) || exit 1; done
+	GOOS=js GOARCH=wasm go vet ./tools/playground/lab/...
 
 ##@ Targets of earlier versions
 add-kind: SUCCESSOR = go test ./internal/tests/schema, see CONTRIBUTING.md
@@ -273,7 +273,8 @@ test-chapters-here test-pizzas test-counts test-glass test-cluster: SUCCESSOR = 
 compare-quick: SUCCESSOR = make compare FOOS=20 ROUNDS=1
 failover: SUCCESSOR = go test ./kit/leader
 chain: SUCCESSOR = the table in README.md
+mine: SUCCESSOR = make new
 cache-cost: SUCCESSOR = the command in chapters/cache/README.md
 apiserver-cost: SUCCESSOR = make chapter CHAPTER=apiserver
-add-kind test-chapters-here test-pizzas test-counts test-glass test-cluster compare-quick failover chain cache-cost apiserver-cost:
+add-kind test-chapters-here test-pizzas test-counts test-glass test-cluster compare-quick failover chain mine cache-cost apiserver-cost:
 	@echo "make $@ is gone. Instead: $(SUCCESSOR)" >&2; exit 1

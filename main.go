@@ -29,11 +29,11 @@ import (
 	"example.com/byhand/controller"
 	"example.com/byhand/controller/foo"
 	"example.com/byhand/informer"
-	"example.com/byhand/internal/app"
-	"example.com/byhand/internal/events"
-	"example.com/byhand/internal/kinds"
-	"example.com/byhand/internal/trace"
+	"example.com/byhand/internal/observe/app"
+	"example.com/byhand/internal/observe/kinds"
+	"example.com/byhand/internal/observe/trace"
 	"example.com/byhand/kit/connect"
+	"example.com/byhand/kit/events"
 	"example.com/byhand/kit/leader"
 )
 

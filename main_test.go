@@ -26,9 +26,9 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
-	"example.com/byhand/internal/app"
-	"example.com/byhand/internal/testkit/quiet"
+	"example.com/byhand/internal/observe/app"
 	"example.com/byhand/internal/tests"
+	"example.com/byhand/internal/tests/quiet"
 	"example.com/byhand/kit/leader"
 	"example.com/byhand/kit/testkit"
 )

@@ -16,7 +16,7 @@ import (
 	clientfeaturestesting "k8s.io/client-go/features/testing"
 
 	"example.com/byhand/clientset"
-	"example.com/byhand/internal/testkit/samples"
+	"example.com/byhand/internal/tests/samples"
 )
 
 // A program that switches client-go's feature gates for CBOR on gets CBOR: the bodies that

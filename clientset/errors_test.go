@@ -12,7 +12,7 @@ import (
 	"k8s.io/client-go/rest"
 
 	"example.com/byhand/clientset"
-	"example.com/byhand/internal/testkit/samples"
+	"example.com/byhand/internal/tests/samples"
 )
 
 // TestFailedCallReturnsEmptyObject proves what the package comment promises: a

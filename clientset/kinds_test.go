@@ -6,7 +6,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 
 	"example.com/byhand/clientset"
-	"example.com/byhand/internal/testkit/samples"
+	"example.com/byhand/internal/tests/samples"
 )
 
 // kind is a row of the table of kinds, which all tests of this package go through, and what

@@ -18,7 +18,7 @@ import (
 	"k8s.io/client-go/util/flowcontrol"
 
 	"example.com/byhand/clientset"
-	"example.com/byhand/internal/testkit/samples"
+	"example.com/byhand/internal/tests/samples"
 )
 
 // request is a row of the tables in foo_test.go and project_test.go: a call, the request that it must send, and its

@@ -8,7 +8,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/watch"
 
-	"example.com/byhand/internal/testkit/samples"
+	"example.com/byhand/internal/tests/samples"
 )
 
 // TestWatchDecodesEvents proves that each event of a stream arrives with its type

@@ -17,7 +17,7 @@ import (
 	"k8s.io/klog/v2/textlogger"
 
 	"example.com/byhand/controller"
-	"example.com/byhand/internal/testkit/quiet"
+	"example.com/byhand/internal/tests/quiet"
 )
 
 var oneKey = named("one")

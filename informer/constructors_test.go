@@ -18,9 +18,9 @@ import (
 	"example.com/byhand/clientset"
 	"example.com/byhand/clientset/fake"
 	"example.com/byhand/informer"
-	"example.com/byhand/internal/testkit/quiet"
-	"example.com/byhand/internal/testkit/samples"
 	"example.com/byhand/internal/tests"
+	"example.com/byhand/internal/tests/quiet"
+	"example.com/byhand/internal/tests/samples"
 )
 
 // options are the arguments of a constructor, with both clientsets.

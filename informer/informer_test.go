@@ -17,8 +17,8 @@ import (
 
 	"example.com/byhand/clientset"
 	"example.com/byhand/informer"
-	"example.com/byhand/internal/testkit/quiet"
 	"example.com/byhand/internal/tests"
+	"example.com/byhand/internal/tests/quiet"
 	"example.com/byhand/kit/testkit"
 )
 

@@ -18,8 +18,8 @@ import (
 	"k8s.io/client-go/tools/cache"
 
 	"example.com/byhand/informer"
-	"example.com/byhand/internal/testkit/quiet"
 	"example.com/byhand/internal/tests"
+	"example.com/byhand/internal/tests/quiet"
 	"example.com/byhand/kit/testkit"
 )
 

@@ -12,8 +12,8 @@ import (
 	"k8s.io/client-go/tools/cache"
 
 	"example.com/byhand/informer"
-	"example.com/byhand/internal/testkit/quiet"
 	"example.com/byhand/internal/tests"
+	"example.com/byhand/internal/tests/quiet"
 )
 
 // An object that the Go type cannot hold stops the informer of its whole kind: the watch

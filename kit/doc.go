@@ -1,5 +1,5 @@
 // Package kit has no code. Its folders are what a controller needs beside its own kind, for this
-// program and for any other module: `make mine` begins one.
+// program and for any other module: `make new` begins one.
 //
 //	connect    which API server, and one line that says what to do when it cannot be reached
 //	leader     one of several processes works at a time

@@ -24,8 +24,8 @@ import (
 	"example.com/byhand/clientset"
 	"example.com/byhand/controller"
 	"example.com/byhand/informer"
-	"example.com/byhand/internal/kinds"
-	"example.com/byhand/internal/observer"
+	"example.com/byhand/internal/observe/kinds"
+	"example.com/byhand/internal/observe/observer"
 	"example.com/byhand/kit/connect"
 )
 

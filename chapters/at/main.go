@@ -19,8 +19,8 @@ import (
 
 	"example.com/byhand/controller"
 	"example.com/byhand/informer"
-	"example.com/byhand/internal/observer"
-	"example.com/byhand/internal/trace"
+	"example.com/byhand/internal/observe/observer"
+	"example.com/byhand/internal/observe/trace"
 	"example.com/byhand/kit/connect"
 )
 

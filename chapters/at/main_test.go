@@ -10,7 +10,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/client-go/rest"
 
-	"example.com/byhand/internal/observer"
+	"example.com/byhand/internal/observe/observer"
 	"example.com/byhand/kit/check"
 )
 

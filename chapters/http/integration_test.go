@@ -9,7 +9,7 @@ import (
 	"testing"
 
 	"example.com/byhand/chapters/internal/chaptertest"
-	"example.com/byhand/internal/testkit/subprocess"
+	"example.com/byhand/internal/run/subprocess"
 )
 
 // The CRD of Foos is the core's. Right after it is installed the server may answer 429: its

@@ -25,8 +25,8 @@ import (
 	"example.com/byhand/api/samplecontroller.k8s.io/v1alpha1"
 	"example.com/byhand/clientset"
 	core "example.com/byhand/informer"
-	"example.com/byhand/internal/testkit/quiet"
 	"example.com/byhand/internal/tests"
+	"example.com/byhand/internal/tests/quiet"
 	"example.com/byhand/kit/testkit"
 )
 

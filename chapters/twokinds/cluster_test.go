@@ -10,7 +10,7 @@ import (
 	"testing"
 
 	"example.com/byhand/chapters/internal/chaptertest"
-	"example.com/byhand/internal/testkit/subprocess"
+	"example.com/byhand/internal/run/subprocess"
 )
 
 func TestMain(m *testing.M) { os.Exit(chaptertest.Run(m)) }

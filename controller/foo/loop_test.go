@@ -19,7 +19,7 @@ import (
 	"example.com/byhand/clientset"
 	"example.com/byhand/controller"
 	"example.com/byhand/controller/foo"
-	"example.com/byhand/internal/testkit/quiet"
+	"example.com/byhand/internal/tests/quiet"
 )
 
 func init() { utilruntime.ErrorHandlers = nil }

@@ -21,7 +21,7 @@ import (
 	"k8s.io/client-go/tools/cache"
 
 	"example.com/byhand/controller"
-	"example.com/byhand/internal/testkit/quiet"
+	"example.com/byhand/internal/tests/quiet"
 	"example.com/byhand/kit/leader"
 	"example.com/byhand/kit/testkit"
 )

@@ -21,7 +21,7 @@ import (
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/clientcmd"
 
-	"example.com/byhand/internal/testkit/readme"
+	"example.com/byhand/internal/tests/readme"
 )
 
 // Deadline is how long a test waits for what must happen.

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"example.com/byhand/internal/testkit/subprocess"
+	"example.com/byhand/internal/run/subprocess"
 )
 
 // Program is the running program of the chapter.

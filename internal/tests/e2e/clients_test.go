@@ -19,7 +19,7 @@ import (
 
 	"example.com/byhand/clientset"
 	"example.com/byhand/clientset/fake"
-	"example.com/byhand/internal/testkit/samples"
+	"example.com/byhand/internal/tests/samples"
 )
 
 // eventWithin is how long a test waits for a watch event.

@@ -20,7 +20,7 @@ import (
 
 	"example.com/byhand/api/samplecontroller.k8s.io/v1alpha1"
 	"example.com/byhand/clientset"
-	"example.com/byhand/internal/testkit/subprocess"
+	"example.com/byhand/internal/run/subprocess"
 	"example.com/byhand/kit/testkit"
 )
 

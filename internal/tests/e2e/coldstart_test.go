@@ -17,8 +17,8 @@ import (
 	"k8s.io/client-go/util/workqueue"
 
 	"example.com/byhand/api/samplecontroller.k8s.io/v1alpha1"
-	"example.com/byhand/internal/requests"
-	"example.com/byhand/internal/testkit/subprocess"
+	"example.com/byhand/internal/run/subprocess"
+	"example.com/byhand/internal/tests/requests"
 )
 
 var (
@@ -31,7 +31,7 @@ var (
 
 // TestColdStart starts the program on many new Foos, on etcd and kube-apiserver alone, and counts its writes
 // at the API server: one POST and one status PUT per Foo, no 409, and nothing afterwards. It fails on a count,
-// never on a time: compare/harness measures times and memory.
+// never on a time: chapters/compare/harness measures times and memory.
 func TestColdStart(t *testing.T) {
 	s := newServer(t)
 	s.createFoos(*foos)

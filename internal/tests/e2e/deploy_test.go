@@ -24,7 +24,7 @@ import (
 	"k8s.io/client-go/rest"
 
 	"example.com/byhand/api/samplecontroller.k8s.io/v1alpha1"
-	"example.com/byhand/internal/testkit/subprocess"
+	"example.com/byhand/internal/run/subprocess"
 )
 
 // deployed is the namespace of config/manager, ownAccount the account in it that

@@ -8,7 +8,7 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	"example.com/byhand/internal/testkit/readme"
+	"example.com/byhand/internal/tests/readme"
 )
 
 // Each command of the README's second terminal runs, and what it promises comes
@@ -50,7 +50,7 @@ func TestReadme(t *testing.T) {
 	s.kubectl("apply", "-f", "config/samples")
 	s.converges("example-foo", "example-foo", 1)
 	c.Stop()
-	script = readme.Open(t, root+"/internal/trace/README.md", "Step by step")
+	script = readme.Open(t, root+"/internal/observe/trace/README.md", "Step by step")
 	script.Dir = root
 	script.Run("kubectl delete foo example-foo")
 	script.Run("kubectl apply -f config/samples")

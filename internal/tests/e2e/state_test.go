@@ -10,7 +10,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"example.com/byhand/api/samplecontroller.k8s.io/v1alpha1"
-	"example.com/byhand/internal/testkit/oracle"
+	"example.com/byhand/internal/tests/oracle"
 )
 
 func (s *server) foo(name string) (*v1alpha1.Foo, error) {

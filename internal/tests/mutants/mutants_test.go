@@ -12,7 +12,7 @@ import (
 	"strings"
 	"testing"
 
-	"example.com/byhand/internal/testkit/mistake"
+	"example.com/byhand/internal/tests/mistake"
 )
 
 const (
@@ -146,17 +146,17 @@ var mutants = []struct {
 	// Metrics, health, trace and page.
 	{"a metric renamed", "kit/metrics/queue.go", `"workqueue_depth"`, `"workqueue_length"`, "./kit/metrics", "TestQueue"},
 	{"names of objects in labels", "kit/metrics/request.go", "WithLabelValues(verb, url.Host).Observe(took", "WithLabelValues(verb, url.Path).Observe(took", "./kit/metrics", "TestRequests"},
-	{"a relist taken for a resync", "internal/observer/handler.go", "case before == after:", "case metaOf(before).GetResourceVersion() == metaOf(after).GetResourceVersion():", "./internal/observer", "TestHandler"},
-	{"a key without the event that added it", "internal/observer/handler.go", "h.observer.handles.Store(h)", "", "./internal/observer", "TestHandler"},
-	{"a panic swallowed", "internal/observer/reconcile.go", "\t\tcase !returned:\n", "\t\tcase !returned:\n\t\t\trecover()\n", "./internal/observer", "TestResults"},
+	{"a relist taken for a resync", "internal/observe/observer/handler.go", "case before == after:", "case metaOf(before).GetResourceVersion() == metaOf(after).GetResourceVersion():", "./internal/observe/observer", "TestHandler"},
+	{"a key without the event that added it", "internal/observe/observer/handler.go", "h.observer.handles.Store(h)", "", "./internal/observe/observer", "TestHandler"},
+	{"a panic swallowed", "internal/observe/observer/reconcile.go", "\t\tcase !returned:\n", "\t\tcase !returned:\n\t\t\trecover()\n", "./internal/observe/observer", "TestResults"},
 	{"ready before it is", "kit/serve/health.go", `code, verdict = http.StatusServiceUnavailable, "failed"`, `verdict = "failed"`, "./kit/serve", "TestHandler"},
-	{"a password on the page", "internal/observer/kind.go", "\tif k.Shown != nil {\n", "\tif false {\n", "./internal/observer", "TestRender"},
-	{"everybody's annotations on the page", "internal/observer/kind.go", "k.GVK.Group == group", "k.GVK.Group != group", "./internal/observer", "TestRender"},
-	{"a Foo of another group", "internal/observer/kind.go", "gv.Group != kind.GVK.Group", `gv.Group == ""`, "./internal/observer", "TestRender"},
-	{"a second kind that passes for the first", "internal/observer/queue.go", "q.kind, key.String(), q.name(key)", `"Foo", key.String(), "Foo "+key.String()`, "./internal/observer", "TestTwoKinds"},
-	{"an escape sequence in the story", "internal/observer/story.go", "Harmless(text)", "text", "./internal/observer", "TestStoryOfEvents"},
-	{"an escape sequence in the log", "internal/observer/print.go", "lines[i] = Harmless(line)", "lines[i] = line", "./internal/observer", "TestTimelineIsHarmless"},
-	{"a page for everybody", "internal/page/server.go", "serve.Listen(address, o.Remote,", "serve.Listen(address, true,", "./internal/page", "TestAddresses"},
+	{"a password on the page", "internal/observe/observer/kind.go", "\tif k.Shown != nil {\n", "\tif false {\n", "./internal/observe/observer", "TestRender"},
+	{"everybody's annotations on the page", "internal/observe/observer/kind.go", "k.GVK.Group == group", "k.GVK.Group != group", "./internal/observe/observer", "TestRender"},
+	{"a Foo of another group", "internal/observe/observer/kind.go", "gv.Group != kind.GVK.Group", `gv.Group == ""`, "./internal/observe/observer", "TestRender"},
+	{"a second kind that passes for the first", "internal/observe/observer/queue.go", "q.kind, key.String(), q.name(key)", `"Foo", key.String(), "Foo "+key.String()`, "./internal/observe/observer", "TestTwoKinds"},
+	{"an escape sequence in the story", "internal/observe/observer/story.go", "Harmless(text)", "text", "./internal/observe/observer", "TestStoryOfEvents"},
+	{"an escape sequence in the log", "internal/observe/observer/print.go", "lines[i] = Harmless(line)", "lines[i] = line", "./internal/observe/observer", "TestTimelineIsHarmless"},
+	{"a page for everybody", "internal/observe/page/server.go", "serve.Listen(address, o.Remote,", "serve.Listen(address, true,", "./internal/observe/page", "TestAddresses"},
 	{"pprof for everybody", "kit/serve/health.go", "if o.Pprof {", "if true {", "./kit/serve", "TestHandler"},
 
 	// Wiring, Events and leader election.
@@ -169,12 +169,12 @@ var mutants = []struct {
 	{"wiring: workers start without a complete list", "main.go", "syncTimeout, foos, deployments); err != nil {", "syncTimeout, foos, deployments); err == context.Canceled {", everything, "TestRights"},
 	{"wiring: a process on standby lists", "main.go", "\treturn election.Run(ctx,", "\tgo foos.Run(ctx)\n\treturn election.Run(ctx,", everything, "TestLeader"},
 	{"wiring: a reconcile does not check the Lease", "main.go", "election.OnlyWhileLeading(reconciler.Reconcile)", "reconciler.Reconcile", everything, "TestLeader"},
-	{"wiring: ready without a right to the Lease", "internal/app/view.go", "Err: election.Joined}}", "Err: election.Healthy}}", everything, "TestLeader"},
-	{"wiring: a process on standby must have listed", "internal/app/view.go", "election.WhileLeading(i.Ready)", "i.Ready", everything, "TestLeader"},
+	{"wiring: ready without a right to the Lease", "internal/observe/app/view.go", "Err: election.Joined}}", "Err: election.Healthy}}", everything, "TestLeader"},
+	{"wiring: a process on standby must have listed", "internal/observe/app/view.go", "election.WhileLeading(i.Ready)", "i.Ready", everything, "TestLeader"},
 	{"wiring: the sender of Events never stops", "main.go", "defer stopEvents()", "_ = stopEvents", everything, "TestRun"},
-	{"Events under the limit of the writes", "internal/events/events.go", "config.QPS, config.RateLimiter = -1, nil", "config.QPS = -1", everything, "TestLimits"},
-	{"Events that queue", "internal/events/events.go", "if !s.accept(kind) {", "if s.limits[false].Accept(); false {", "./internal/events", "TestSinkDrops"},
-	{"an Event that is tried for two minutes", "internal/events/events.go", "err != nil && !answered {", "false && !answered {", "./internal/events", "TestSinkDrops"},
+	{"Events under the limit of the writes", "kit/events/events.go", "config.QPS, config.RateLimiter = -1, nil", "config.QPS = -1", everything, "TestLimits"},
+	{"Events that queue", "kit/events/events.go", "if !s.accept(kind) {", "if s.limits[false].Accept(); false {", "./kit/events", "TestSinkDrops"},
+	{"an Event that is tried for two minutes", "kit/events/events.go", "err != nil && !answered {", "false && !answered {", "./kit/events", "TestSinkDrops"},
 	{"a standby that is never ready", "kit/leader/leader.go", "if e.options.Elect && !e.leads.Load() {", "if false {", everything, "TestLeader"},
 	{"a leader that is ready too early", "kit/leader/leader.go", "if e.options.Elect && !e.leads.Load() {", "if true {", everything, "TestSync"},
 	{"a standby that is ready without the Lease", "kit/leader/leader.go", "!isWithin(&e.lock.seen, e.options.LeaseDuration)", "false", "./kit/leader", "TestJoinedIsRecent"},

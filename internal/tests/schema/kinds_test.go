@@ -17,7 +17,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"example.com/byhand/clientset"
-	"example.com/byhand/internal/testkit/samples"
+	"example.com/byhand/internal/tests/samples"
 	"example.com/byhand/kit/check"
 	"example.com/byhand/kit/crd"
 )
@@ -25,7 +25,7 @@ import (
 const root = "../../../"
 
 // lists are the files that name each kind. Without the name, neither the compiler nor another test fails.
-var lists = []string{"config/crd/Kustomization", "internal/kinds/kinds.go", "main.go"}
+var lists = []string{"config/crd/Kustomization", "internal/observe/kinds/kinds.go", "main.go"}
 
 // roles are the verbs that each role must allow for each kind.
 var roles = map[string][]string{
@@ -63,7 +63,7 @@ func client(k samples.Kind) reflect.Type { return reflect.TypeOf(k.Client(client
 // The CRD, the registered names, the copies and the sample match the Go types of each kind (package check).
 func TestKinds(t *testing.T) {
 	if files, err := filepath.Glob(root + "config/crd/*.yaml"); err != nil || len(files) != len(samples.All) {
-		t.Errorf("internal/testkit/samples/samples.go has %d kinds, config/crd has %v (%v)", len(samples.All), files, err)
+		t.Errorf("internal/tests/samples/samples.go has %d kinds, config/crd has %v (%v)", len(samples.All), files, err)
 	}
 	forEachKind(t, func(t *testing.T, k samples.Kind) {
 		parts := check.Kind{Scheme: clientset.Scheme, Owner: k.GroupVersionKind, Plural: k.Plural,

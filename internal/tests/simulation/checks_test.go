@@ -16,7 +16,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"example.com/byhand/api/samplecontroller.k8s.io/v1alpha1"
-	"example.com/byhand/internal/testkit/oracle"
+	"example.com/byhand/internal/tests/oracle"
 )
 
 const (

@@ -8,7 +8,7 @@ import (
 	appsv1 "k8s.io/api/apps/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
-	"example.com/byhand/internal/testkit/oracle"
+	"example.com/byhand/internal/tests/oracle"
 )
 
 // The garbage collector and the deployment controller.

@@ -7,7 +7,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/equality"
 
 	"example.com/byhand/api/samplecontroller.k8s.io/v1alpha1"
-	"example.com/byhand/internal/testkit/oracle"
+	"example.com/byhand/internal/tests/oracle"
 )
 
 // checkFinalState: each Foo has the one Deployment that its spec asks for, or says

@@ -16,7 +16,7 @@ import (
 
 	"example.com/byhand/api/samplecontroller.k8s.io/v1alpha1"
 	"example.com/byhand/informer"
-	"example.com/byhand/internal/testkit/oracle"
+	"example.com/byhand/internal/tests/oracle"
 )
 
 // rules is what the audit must remember to judge a request.

@@ -1,0 +1,64 @@
+package observer
+
+import (
+	"fmt"
+	"net/http"
+	"strings"
+
+	"example.com/byhand/internal/observe/trace"
+)
+
+// maxFound is how many objects of a kind the story names one by one when the
+// first list comes. No person reads thousands of lines.
+const maxFound = 50
+
+// storyOf says what the story calls an event of a store, "" for one in which nothing
+// that it tells has changed.
+func (o *Observer) storyOf(k *wired, e *event, before any, text string) string {
+	was, shown := o.describe(k, before)
+	switch {
+	case e.nth > maxFound+1:
+		return ""
+	case e.nth > maxFound:
+		return "more"
+	case e.initial:
+		return "found"
+	case e.what == trace.Tombstone:
+		return "deleted"
+	case e.what == trace.Added, e.what == trace.Deleted:
+		return e.what
+	case e.what == trace.Updated && (!shown || was != text):
+		return "changed"
+	default:
+		return ""
+	}
+}
+
+// storyLine is the form that a learner reads: what a controller hears, what it sends
+// because of it, and what the program says, each in a line with the time of day.
+func storyLine(step *trace.Step) string {
+	text := ""
+	switch request := step.Request; {
+	case step.Story != "" && step.Part != trace.PartStore: // of a program that is seen from outside
+		text = fmt.Sprintf("%-7s  %s", step.Story, step.Text)
+	case step.Part == trace.PartProgram:
+		text = step.Text
+	case step.Story == "more":
+		text = fmt.Sprintf("found    more of kind %s are not told one by one", step.Kind)
+	case step.Story != "":
+		text = fmt.Sprintf("%-7s  %s %s: %s", step.Story, step.Kind, step.Key, step.Text)
+	case step.Part == trace.PartRequest && step.What != trace.Sent && request.Method != http.MethodGet:
+		answer, why := "no answer", ""
+		if step.What == trace.Answered {
+			answer = strings.TrimSpace(fmt.Sprintf("%d %s", request.Status, http.StatusText(request.Status)))
+		}
+		if step.For != "" {
+			why = "  (for " + step.For + ")"
+		}
+		text = fmt.Sprintf("sent     %s %s → %s%s", request.Method, request.Path, answer, why)
+	}
+	if text == "" {
+		return ""
+	}
+	return step.Time.Format("15:04:05.000  ") + Harmless(text) + "\n"
+}

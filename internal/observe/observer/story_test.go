@@ -1,0 +1,168 @@
+package observer
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"regexp"
+	"runtime/debug"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"k8s.io/client-go/tools/cache"
+
+	"example.com/byhand/api/samplecontroller.k8s.io/v1alpha1"
+	"example.com/byhand/controller"
+	"example.com/byhand/internal/observe/trace"
+)
+
+var clock = regexp.MustCompile(`(?m)^\d\d:\d\d:\d\d\.\d{3}  `)
+
+// storyOf returns the lines of the story of what happens, without their times.
+func storyOf(t *testing.T, happens func(r *Observer)) []string {
+	t.Helper()
+	var out bytes.Buffer
+	r := New(Options{})
+	r.Print(Flag{}, &out)
+	happens(r)
+	r.Close()
+	text := out.String()
+	if lines := strings.Count(text, "\n"); len(clock.FindAllString(text, -1)) != lines {
+		t.Errorf("not every line begins with a time:\n%s", text)
+	}
+	return strings.Split(strings.TrimSuffix(clock.ReplaceAllString(text, ""), "\n"), "\n")
+}
+
+func fooThatWants(version, name string) *v1alpha1.Foo {
+	f := foo(version)
+	f.Spec.DeploymentName = name
+	return f
+}
+
+// The line of an event. TestHandler has which of them the story tells.
+func TestStoryOfEvents(t *testing.T) {
+	told := storyOf(t, func(r *Observer) {
+		queue := r.Queue(fooKind, controller.NewQueue(""))
+		defer queue.ShutDown()
+		foos, deployments := r.handler(fooKind, enqueueFoos(queue)), r.handler(deploymentKind, cache.ResourceEventHandlerFuncs{})
+		foos.OnAdd(fooThatWants("1", "one"), true)
+		deployments.OnAdd(deployment("5", true), false)
+		deployments.OnAdd(deployment("5", false), false) // It has no controller.
+		foos.OnUpdate(fooThatWants("1", "one"), fooThatWants("2", "\x1b[2Jone\n12:00:00.000  forged"))
+		foos.OnDelete(foo("4"))
+		foos.OnDelete(cache.DeletedFinalStateUnknown{Key: "default/missed", Obj: foo("4")})
+	})
+	if diff := cmp.Diff([]string{
+		"found    Foo default/foo: wants one",
+		"added    Deployment default/d: of Foo foo, a Deployment",
+		"changed  Foo default/foo: wants <U+001B>[2Jone 12:00:00.000  forged",
+		"deleted  Foo default/foo: it is gone",
+		"deleted  Foo default/missed: it is gone",
+	}, told); diff != "" {
+		t.Errorf("story (-want +got):\n%s", diff)
+	}
+}
+
+// Of a long first list the story tells the beginning, and no Deployment of others; each object reaches
+// the next handler. What comes later is told.
+func TestStoryOfMany(t *testing.T) {
+	told := storyOf(t, func(r *Observer) {
+		queue := r.Queue(fooKind, controller.NewQueue(""))
+		defer queue.ShutDown()
+		foos, deployments := r.handler(fooKind, enqueueFoos(queue)), r.handler(deploymentKind, cache.ResourceEventHandlerFuncs{})
+		for i := range 2 * maxFound {
+			f := foo("1")
+			f.Name = fmt.Sprint("foo-", i)
+			foos.OnAdd(f, true)
+			deployments.OnAdd(deployment("7", false), true)
+		}
+		foos.OnAdd(foo("1"), false)
+		if queue.Len() != 2*maxFound+1 {
+			t.Errorf("%d keys are added, want all", queue.Len())
+		}
+	})
+	if len(told) != maxFound+2 || told[maxFound] != "found    more of kind Foo are not told one by one" || told[maxFound+1] != "added    Foo default/foo: wants d" {
+		t.Errorf("%d lines are told, the last %q", len(told), told[len(told)-2:])
+	}
+}
+
+// A request is told with its answer and with the object that it was sent for; reads
+// are not told.
+func TestStoryOfRequests(t *testing.T) {
+	server := roundTripper(func(r *http.Request) (*http.Response, error) {
+		return &http.Response{StatusCode: http.StatusConflict, Body: http.NoBody}, r.Context().Err()
+	})
+	told := storyOf(t, func(r *Observer) {
+		send := func(ctx context.Context, method, path string) {
+			_, _ = r.Transport(server).RoundTrip(httptest.NewRequestWithContext(ctx, method, path, nil))
+		}
+		send(t.Context(), http.MethodGet, "/read")
+		send(t.Context(), http.MethodPut, "/written?q=1")
+		cancelled, cancel := context.WithCancel(t.Context())
+		cancel()
+		send(cancelled, http.MethodDelete, "/cancelled")
+		failed := errors.New("told on")
+		queue := r.Queue(fooKind, controller.NewQueue(""))
+		defer queue.ShutDown()
+		requeueAfter, err := r.Reconcile(fooKind, reconcileFunc(func(ctx context.Context, _ cache.ObjectName) (time.Duration, error) {
+			send(ctx, http.MethodPost, "/reconciled")
+			return time.Second, failed
+		})).Reconcile(t.Context(), fooKey)
+		if !errors.Is(err, failed) || requeueAfter != time.Second {
+			t.Errorf("%s, error %v, want the reconcile's own", requeueAfter, err)
+		}
+		r.Program(trace.Said, "what the program %s", "says")
+	})
+	if diff := cmp.Diff([]string{
+		"sent     PUT /written → 409 Conflict",
+		"sent     DELETE /cancelled → no answer",
+		"sent     POST /reconciled → 409 Conflict  (for Foo default/foo)",
+		"what the program says",
+	}, told); diff != "" {
+		t.Errorf("story (-want +got):\n%s", diff)
+	}
+}
+
+// explode is what the stack of a panic must still show.
+func explode() (time.Duration, error) { panic("on purpose") }
+
+// Each result of a reconcile is a step, and a panic goes on: the function that recovers it sees where it
+// began.
+func TestResults(t *testing.T) {
+	for _, all := range []bool{true, false} {
+		r := New(Options{All: all})
+		queue := r.Queue(fooKind, controller.NewQueue(""))
+		var result func() (time.Duration, error)
+		observed := r.Reconcile(fooKind, reconcileFunc(func(context.Context, cache.ObjectName) (time.Duration, error) { return result() }))
+		stack := ""
+		for _, result = range []func() (time.Duration, error){
+			func() (time.Duration, error) { return time.Second, nil },
+			func() (time.Duration, error) { return 0, errors.New("broken") },
+			explode,
+		} {
+			func() {
+				defer func() {
+					if recover() != nil {
+						stack = string(debug.Stack())
+					}
+				}()
+				queue.Add(fooKey)
+				queue.Get()
+				defer queue.Done(fooKey)
+				_, _ = observed.Reconcile(t.Context(), fooKey)
+			}()
+		}
+		if !strings.Contains(stack, "observer.explode") {
+			t.Errorf("a panic was recovered at %q, want where it began", stack)
+		}
+		const later = "reconcile ended: sent nothing; look again in 1s at the latest"
+		if steps := strings.Join(told(r), "\n"); all && !strings.Contains(steps, later) {
+			t.Errorf("%q is not among the steps\n%s", later, steps)
+		}
+	}
+}

@@ -1,0 +1,144 @@
+package page
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"strconv"
+	"strings"
+	"time"
+
+	"example.com/byhand/internal/observe/trace"
+)
+
+const (
+	// mostStreams is how many browsers may read at a time.
+	mostStreams = 16
+	// mostBytes is how many bytes of steps are about one event, so that a browser draws
+	// between two.
+	mostBytes = 128 << 10
+	// heartbeat is how often a quiet stream shows that it lives.
+	heartbeat = 15 * time.Second
+	// readsWithin is how long a browser may take to read an event.
+	readsWithin = 10 * time.Second
+	// comeBack is how long a browser waits before it connects again.
+	comeBack = time.Second
+)
+
+// stream sends the steps of a History to every browser that asks.
+type stream struct {
+	source  *trace.History
+	options Options
+	// process is the id of this process among all that have had its address.
+	process string
+	// patience is how long a browser may take to read an event.
+	patience time.Duration
+	// taken holds a token for each browser that reads.
+	taken chan struct{}
+}
+
+func newStream(source *trace.History, o Options) *stream {
+	return &stream{source: source, options: o, process: strconv.FormatInt(time.Now().UnixNano(), 36),
+		patience: readsWithin, taken: make(chan struct{}, mostStreams)}
+}
+
+// ServeHTTP sends the steps until the browser goes, does not read, or the server
+// ends.
+func (s *stream) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	select {
+	case s.taken <- struct{}{}:
+		defer func() { <-s.taken }()
+	default:
+		http.Error(w, fmt.Sprintf("%d browsers read already; close one", mostStreams), http.StatusServiceUnavailable)
+		return
+	}
+	w.Header().Set("Content-Type", "text/event-stream")
+	w.Header().Set("Cache-Control", "no-store")
+	out := &events{w: w, control: http.NewResponseController(w), stream: s}
+	// A stream has no end by which it must be written; each of its events has.
+	_ = out.control.SetReadDeadline(time.Time{})
+	if r.Method == http.MethodHead {
+		return
+	}
+	// A page that begins a stream of its own says in its query what it has seen.
+	_ = out.send(r.Context(), cmp.Or(r.Header.Get("Last-Event-ID"), r.URL.Query().Get("after")))
+}
+
+// events writes server-sent events to one browser, each within the stream's patience.
+type events struct {
+	*stream
+	w       http.ResponseWriter
+	control *http.ResponseController
+}
+
+// send sends what comes after the event with this id.
+func (e *events) send(ctx context.Context, id string) error {
+	process, text, _ := strings.Cut(id, "-")
+	last, err := strconv.ParseInt(text, 10, 64)
+	if err != nil || process != e.process {
+		last = 0
+	}
+	steps := e.source.Kept(last)
+	err = e.event("hello", "", map[string]any{"process": e.process, "recording": e.options.Recording, "notice": e.options.Notice, "outside": e.options.Outside, "shell": e.options.Shell})
+	for kept := true; err == nil; kept = false {
+		if err := e.news(steps, kept); err != nil {
+			return err
+		}
+		if len(steps) > 0 {
+			last = steps[len(steps)-1].Seq
+		}
+		quiet, cancel := context.WithTimeout(ctx, heartbeat)
+		steps = e.source.Read(quiet, last)
+		over := len(steps) == 0 && quiet.Err() == nil
+		cancel()
+		if over || len(steps) == 0 && ctx.Err() != nil {
+			return ctx.Err()
+		}
+		if len(steps) == 0 {
+			err = e.write(": nothing new\n\n")
+		}
+	}
+	return err
+}
+
+// news writes the steps as one event, or as several if they are large. kept says that they
+// are from before the browser connected.
+func (e *events) news(steps []*trace.Step, kept bool) error {
+	batch, bytes := []json.RawMessage{}, 0
+	for i, step := range steps {
+		data, err := json.Marshal(step)
+		if err != nil {
+			return err
+		}
+		batch, bytes = append(batch, data), bytes+len(data)
+		if bytes < mostBytes && i < len(steps)-1 {
+			continue
+		}
+		if err := e.event("news", fmt.Sprintf("id: %s-%d\n", e.process, step.Seq), map[string]any{"steps": batch, "kept": kept}); err != nil {
+			return err
+		}
+		batch, bytes = nil, 0
+	}
+	return nil
+}
+
+func (e *events) event(name, id string, value any) error {
+	data, err := json.Marshal(value)
+	if err != nil {
+		return err
+	}
+	return e.write("%sretry: %d\nevent: %s\ndata: %s\n\n", id, comeBack.Milliseconds(), name, data)
+}
+
+func (e *events) write(format string, args ...any) error {
+	// A browser that does not read is not waited for any longer.
+	if err := e.control.SetWriteDeadline(time.Now().Add(e.patience)); err != nil {
+		return err
+	}
+	if _, err := fmt.Fprintf(e.w, format, args...); err != nil {
+		return err
+	}
+	return e.control.Flush()
+}

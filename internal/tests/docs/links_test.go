@@ -1,0 +1,98 @@
+package testkit_test
+
+import (
+	"io/fs"
+	"os"
+	"path"
+	"regexp"
+	"strings"
+	"testing"
+)
+
+var (
+	link = regexp.MustCompile(`\]\(([^)\s]+)\)`)
+	// named is a file of the repository, by its whole name, and unmade one that
+	// CONTRIBUTING.md tells people to add.
+	named  = regexp.MustCompile("`((?:api|browser|chapters|clientset|cluster|compare|config|controller|informer|internal|kit|mine|site)/[\\w./-]+\\.(?:go|yaml|md|sh))`")
+	unmade = regexp.MustCompile(`\bbars?[._]|stable|NAME`)
+	fence  = regexp.MustCompile("(?ms)^ *```.*?^ *```$")
+)
+
+// Each link in a Markdown file of this repository leads to a file that there is, and each file
+// that the text names exists. CHANGELOG.md names what is gone. TestLinks of the site has the
+// headings.
+func TestLinks(t *testing.T) {
+	repository := os.DirFS("../../..")
+	files, links := 0, 0
+	err := fs.WalkDir(repository, ".", func(file string, _ fs.DirEntry, err error) error {
+		if err != nil || path.Ext(file) != ".md" {
+			return err
+		}
+		files++
+		content, err := fs.ReadFile(repository, file)
+		if err != nil {
+			return err
+		}
+		text := fence.ReplaceAllString(string(content), "")
+		for _, found := range link.FindAllStringSubmatch(text, -1) {
+			target, _, _ := strings.Cut(found[1], "#")
+			if strings.Contains(target, ":") {
+				continue // another server's
+			}
+			links++
+			if !exists(repository, path.Join(path.Dir(file), target)) {
+				t.Errorf("%s: nothing is at %s", file, target)
+			}
+		}
+		for _, found := range named.FindAllStringSubmatch(text, -1) {
+			if name := found[1]; file != "CHANGELOG.md" && !unmade.MatchString(name) && !exists(repository, name) && !exists(repository, path.Join(path.Dir(file), name)) {
+				t.Errorf("%s: there is no %s", file, name)
+			}
+		}
+		return nil
+	})
+	if err != nil || files < 10 || links < 100 {
+		t.Errorf("%d files, %d links (%v)", files, links, err)
+	}
+}
+
+func exists(repository fs.FS, file string) bool {
+	_, err := fs.Stat(repository, file)
+	return err == nil
+}
+
+// shown matches a file that shows an answer, as a link or as a path of Kubernetes, or a name in the
+// file before it.
+var shown = regexp.MustCompile("\\[[^]]*\\]\\(([^)]+)\\)|`k8s\\.io/[^`]+`|`([^`]+)`")
+
+// Each file that shows an answer in docs/QUESTIONS.md has the functions, tests and lines that the answer
+// names. TestLinks reports missing files. Kubernetes' own files are not read.
+func TestQuestions(t *testing.T) {
+	page, err := os.ReadFile("../../../docs/QUESTIONS.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	checked := 0
+	for line := range strings.Lines(string(page)) {
+		if !strings.HasPrefix(line, "→ ") {
+			continue
+		}
+		file, content := "", []byte(nil)
+		for _, named := range shown.FindAllStringSubmatch(line, -1) {
+			if name := named[2]; name == "" {
+				file = named[1]
+				if content, err = os.ReadFile(path.Join("../../../docs", file)); err != nil {
+					file = ""
+				}
+			} else if file != "" {
+				checked++
+				if !regexp.MustCompile(`(^|\W)` + regexp.QuoteMeta(name) + `(\W|$)`).Match(content) {
+					t.Errorf("%s does not have %q", file, name)
+				}
+			}
+		}
+	}
+	if checked < 50 {
+		t.Errorf("only %d names were checked", checked)
+	}
+}

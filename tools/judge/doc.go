@@ -1,0 +1,136 @@
+// Command judge puts any Foo controller to the test, from outside: a program in any language,
+// on any library. It says in words what is wrong, and where to read how it is done right.
+//
+//	make judge CONTROLLER='bin/mine --kubeconfig {kubeconfig}'      # in the root: everything, 4 to 15 minutes
+//	go run ./tools/judge -quick -- ./mine --kubeconfig {kubeconfig}       # a minute
+//	go run ./tools/judge -scenario 'rename|killed-.*' -- ./mine
+//	go run ./tools/judge -list
+//	make judge QUICK=1 DIR=../mine                                  # seconds, a Go program, no Kubernetes
+//	make judge STORY=judge.yaml                                     # a program about any kind
+//
+// # How to read it
+//
+// Each row is a scenario, printed when it ends; each column a property: ✓ it holds, ✗ it is violated, – it is not
+// looked at here, or could not be. Below the table each ✗ is explained: what was asked and
+// what was seen at which revision, the last requests of the program before that, why it
+// matters, a real bug that it resembles, and the file of this repository that does it
+// right. The properties are in properties.go, the scenarios in scenarios.go.
+//
+// The exit status is the number of scenarios that fall short, at most 100; 101: nothing
+// could be said.
+//
+// # What it asks of the program
+//
+// That it reconciles the Foos of every namespace of the cluster that $KUBECONFIG names (a
+// program that wants a flag gets the path where {kubeconfig} stands in the command), and does
+// what the official Foo promises: the Deployment that spec.deploymentName names, controlled
+// by the Foo, with spec.replicas and the images that the program itself gave it, and a true
+// status.availableReplicas. What it does beyond that, conditions and Events, is its own; but if a
+// condition Ready is True, the Deployment must be complete, and a refusal is no reason to write the
+// status with each try.
+//
+// # How it works
+//
+//	program ──► kit/testkit's Proxy (logs, kills, holds, cuts, answers) ──► API server
+//	                                                                                 │
+//	            judge ◄── history: every version of every Foo and Deployment ◄───────┘
+//
+// All of it is in internal/court:
+//
+//   - world.go starts a control plane, with package plane. canary.go knows when the machine is slow.
+//     program.go and supervise.go start the program: a process group, started again when it ends, as
+//     a kubelet does.
+//   - stage.go is one run of a scenario, with a namespace, a proxy and a process of the program of
+//     its own. confined.go makes that namespace all that the program sees, so that judge.go runs
+//     most scenarios beside each other. What stops or loads the API server, or changes it for
+//     all, runs alone.
+//   - situations.go, faults.go and hostile.go have the steps that scenarios.go puts together, admission.go what the API
+//     server is told to refuse or to change, users.go what users do. wait.go has how a step waits, and
+//     how it ends its stage.
+//   - history.go watches past the proxy. now.go says what is wrong at this moment, with
+//     the oracle of this repository's own tests, overtime.go what was wrong at any revision.
+//   - report.go puts it into words, lessons.go knows why.
+//
+// Situations run on a whole control plane. Faults run on an API server alone, where the judge
+// plays the controller of Deployments (play.go) and that of quotas: nothing but the program has to be waited for.
+//
+// # A story
+//
+// A program about any other kind is judged by what a user does with it (story/foos.yaml is an example):
+//
+//	command: [./mine, --kubeconfig, "{kubeconfig}"]     # or CONTROLLER of make
+//	crds: [config/crd]                                  # all paths are seen from the folder of this file
+//	steps:                                              # sh; kubectl has a namespace
+//	- create: kubectl apply -f desk.yaml
+//	- change: kubectl patch desk a --type merge -p '{"spec":{"seats":3}}'
+//	- delete: kubectl delete desk a
+//	allow:                                              # what was found and is meant so: the line that the judge prints, or its beginning
+//	- drift deployments .spec.template
+//
+// The judge plays it without a fault until two runs end with the same objects. What it has learned it
+// prints first, for that is what it takes for right: after each step, what is stored of the resources
+// that the program has asked for, as far as the program or kubectl has written it (metadata.managedFields).
+// Names of namespaces, UIDs and times become words, and what differs between the two runs is not compared.
+// Then come the scenarios, in the words of any kind: the program is killed, refused, started late, made
+// to miss events, given old lists, and what it has made is changed, deleted, or has its name taken. learn.go
+// learns, told.go compares, derived.go has the scenarios.
+//
+// What is wrong without a fault as well it sees only if it shows: two ways to the same step end in
+// different ways, or something is left when all of the user's objects are gone. It does not see a status
+// that is always false.
+// Objects without a namespace, and what lies outside the API server, are not compared; a program that
+// serves webhooks cannot be reached; what kubectl does for the program counts as the user's, and what another
+// client does as nobody's. The controllers of Kubernetes run beside it: one of its own that does their work has a rival.
+// The Pods run nothing: a program that sends a command into one (exec) is refused, without a fault, too, and what
+// it does after that is not judged. A scenario ends with the first step in which the program falls short.
+//
+// # In memory
+//
+// With QUICK=1, quick builds the program of a folder with one more test, which calls
+//
+//	func run(ctx context.Context, config *rest.Config) error
+//
+// of its package main. A stage then has an API server in memory (kit/testkit) and the program
+// as a function, in virtual time (testing/synctest): memory.go. The scenarios, the properties and the words are
+// the same. 42 of the 46 are played; for the rest, and for the last word, there is the real control plane.
+// Each request takes 2 ms of virtual time, and a program that sends 5,000 is stopped. quick.go plays
+// in another process, so that a panic ends one scenario, and gives up what takes 15 s of real time.
+//
+// A folder with config/crd.yaml and config/sample.yaml is about that kind (kind.go): the judge
+// learns from a run without a fault what is right, and plays 24 scenarios whose properties know no
+// kind. The user's change is the first value of the spec for which the schema allows another one. What is
+// wrong without a fault as well it does not see.
+//
+// A second run of the program is in the same process: what is in package variables it finds again, after a
+// kill, too. A program that is killed goes on until its next request, which goes nowhere.
+//
+// # Caveats
+//
+//   - The bound for everything is a minute, or ten times what the program takes without
+//     faults. Who polls more seldom falls short. On a slow machine it is longer, as all that the
+//     judge waits for: canary.go measures how long an event takes, all the time.
+//   - A ✗ counts only if it is there without others beside it, too: the scenario is run again, and
+//     so is one that ran while the machine was slow. So a program that wants a port for itself is
+//     judged as well, one scenario after the other; -beside 1 does so at once.
+//   - A program may watch more than Foos and Deployments. Of all else it sees the whole cluster.
+//   - Behind a proxy that loses bookmarks a program has 150 s to work all the same, or to end. To
+//     say it in a log or to become unready is not enough: nobody may read the first, and the judge
+//     cannot see the second.
+//   - P2 is judged over a long time in the scenario idle alone; elsewhere the program must be
+//     silent for 2 s.
+//   - A stale start needs a program that accepts a list from a cache (resourceVersion=0), as
+//     every informer of client-go does when the API server has no streaming lists. The scenario
+//     stale-start refuses those, stale-start-streaming passes them on.
+//   - Goroutines and times are others in each run.
+//   - The judge and byhand have the same authors. What byhand is known not to do, and can be
+//     played, is in the scenarios that run with -caveats.
+//   - A process that leaves its group and clears its environment is not found, and lives on.
+//   - Linux only: processes and memory are found in /proc.
+//
+// # The judge is judged
+//
+// reference is a right program with one flag for each bug, and reference/bugs says which
+// scenarios must catch which. Tests (tag long; make test-judge) see that they do, on control planes and in memory;
+// the first also sees that a bug which concerns them alone passes all others. TestStoryOfReference, which
+// make test-judge leaves out, sees it of the story.
+package main

@@ -1,0 +1,119 @@
+// Package story reads what a user tells the judge about a controller, and compares what an API server
+// has stored with what it had without a fault. It knows no kind.
+package script
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+
+	"go.yaml.in/yaml/v3"
+)
+
+// Story is what a user does with objects that a controller looks after, step by step.
+type Story struct {
+	File string `yaml:"-"`
+	// Command starts the controller; each {kubeconfig} becomes the path of the file. It may be empty.
+	Command []string
+	// CRDs are files and folders that kubectl applies before the story begins.
+	CRDs  []Line
+	Steps []Step
+	// Allow has what was found and is meant so, each as the judge prints it.
+	Allow []Line
+}
+
+// Step is a command of the shell, in the folder of the story, with kubectl and a namespace.
+type Step struct {
+	Name string
+	Line
+}
+
+// Line is a text and where it stands in the file.
+type Line struct {
+	Text string
+	At   int
+}
+
+// UnmarshalYAML implements yaml.Unmarshaler.
+func (l *Line) UnmarshalYAML(node *yaml.Node) error {
+	l.At = node.Line
+	return node.Decode(&l.Text)
+}
+
+var (
+	aName      = regexp.MustCompile(`^[a-z]([a-z0-9-]*[a-z0-9])?$`)
+	aNamespace = regexp.MustCompile(`(?m)(^|\s)(-n|--namespace|-A|--all-namespaces)(\s|=|$)`)
+)
+
+// UnmarshalYAML implements yaml.Unmarshaler.
+func (s *Step) UnmarshalYAML(node *yaml.Node) error {
+	if node.Kind != yaml.MappingNode || len(node.Content) != 2 || node.Content[1].Kind != yaml.ScalarNode {
+		return fmt.Errorf("line %d: a step is a name and a command, as in: create: kubectl apply -f foo.yaml", node.Line)
+	}
+	*s = Step{node.Content[0].Value, Line{node.Content[1].Value, node.Line}}
+	switch {
+	case !aName.MatchString(s.Name):
+		return fmt.Errorf("line %d: the name of a step has lower-case letters, digits and '-': %q", s.At, s.Name)
+	case strings.TrimSpace(s.Text) == "":
+		return fmt.Errorf("line %d: step %s does nothing", s.At, s.Name)
+	case aNamespace.MatchString(s.Text):
+		return fmt.Errorf("line %d: step %s names a namespace; the judge plays each scenario in one of its own, which kubectl takes by itself", s.At, s.Name)
+	}
+	return nil
+}
+
+// Read reads a story. An error names the file and the line.
+func Read(file string) (*Story, error) {
+	content, err := os.ReadFile(file)
+	if err != nil {
+		return nil, err
+	}
+	s := &Story{File: file}
+	decoder := yaml.NewDecoder(bytes.NewReader(content))
+	decoder.KnownFields(true)
+	if err := decoder.Decode(s); err != nil && !errors.Is(err, io.EOF) {
+		return nil, fmt.Errorf("%s: %w\n(a story has the fields command, crds, steps and allow)", file, err)
+	}
+	for i, crds := range s.CRDs {
+		s.CRDs[i].Text = s.Path(crds.Text)
+		if _, err := os.Stat(s.CRDs[i].Text); err != nil {
+			return nil, s.Wrong(crds.At, "%v", err)
+		}
+	}
+	if len(s.Steps) == 0 {
+		return nil, s.Wrong(1, "a story needs steps, as in\nsteps:\n- create: kubectl apply -f foo.yaml")
+	}
+	for i, step := range s.Steps {
+		if slices.ContainsFunc(s.Steps[:i], func(other Step) bool { return other.Name == step.Name }) {
+			return nil, s.Wrong(step.At, "two steps have the name %s", step.Name)
+		}
+	}
+	return s, nil
+}
+
+// Wrong is an error about a line of the story.
+func (s *Story) Wrong(line int, format string, args ...any) error {
+	return fmt.Errorf("%s:%d: %s", s.File, line, fmt.Sprintf(format, args...))
+}
+
+// Path is where a path of the story leads: it is written as seen from the story's folder.
+func (s *Story) Path(path string) string {
+	if filepath.IsAbs(path) {
+		return path
+	}
+	return filepath.Join(filepath.Dir(s.File), path)
+}
+
+// Allows reports whether a finding is meant so: a line of allow is the finding, or begins it.
+func (s *Story) Allows(finding string) bool {
+	return slices.ContainsFunc(s.Allow, func(line Line) bool {
+		rest, begins := strings.CutPrefix(finding, line.Text)
+		return begins && (rest == "" || strings.ContainsAny(rest[:1], " .["))
+	})
+}

@@ -1,0 +1,320 @@
+//go:build bare
+
+package main
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"fmt"
+	"maps"
+	"net/http"
+	"os"
+	"os/exec"
+	"path"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/sets"
+	"k8s.io/apimachinery/pkg/util/wait"
+	"k8s.io/client-go/kubernetes"
+	appsclient "k8s.io/client-go/kubernetes/typed/apps/v1"
+	"k8s.io/client-go/rest"
+	"k8s.io/client-go/tools/clientcmd"
+
+	"example.com/byhand/clientset"
+	"example.com/byhand/internal/observe/observer"
+	"example.com/byhand/internal/observe/trace"
+	"example.com/byhand/internal/run/subprocess"
+	"example.com/byhand/kit/testkit"
+	"example.com/byhand/tools/look/glass"
+)
+
+const deadline = 2 * time.Minute
+
+// clients returns a client of each kind, and what deletes all that they made.
+func clients(config *rest.Config) (foos clientset.FooInterface, deployments appsclient.DeploymentInterface, clear func()) {
+	foos, deployments = clientset.NewForConfigOrDie(config).SamplecontrollerV1alpha1().Foos("default"), kubernetes.NewForConfigOrDie(config).AppsV1().Deployments("default")
+	return foos, deployments, func() {
+		_ = foos.DeleteCollection(context.Background(), metav1.DeleteOptions{}, metav1.ListOptions{})
+		_ = deployments.DeleteCollection(context.Background(), metav1.DeleteOptions{}, metav1.ListOptions{})
+	}
+}
+
+// acts are what others do to a Foo and its Deployment, each as one request. The second is what a
+// Deployment controller does.
+var acts = []struct{ verb, path, body string }{
+	{http.MethodPost, "/apis/samplecontroller.k8s.io/v1alpha1/namespaces/default/foos", `{"apiVersion":"samplecontroller.k8s.io/v1alpha1","kind":"Foo","metadata":{"name":"NAME"},"spec":{"deploymentName":"NAME","replicas":1}}`},
+	{http.MethodPatch, "/apis/apps/v1/namespaces/default/deployments/NAME/status", `{"status":{"replicas":1,"readyReplicas":1,"availableReplicas":1}}`},
+	{http.MethodPatch, "/apis/samplecontroller.k8s.io/v1alpha1/namespaces/default/foos/NAME", `{"spec":{"replicas":3}}`},
+	{http.MethodPatch, "/apis/apps/v1/namespaces/default/deployments/NAME", `{"spec":{"replicas":7}}`},
+	{http.MethodDelete, "/apis/apps/v1/namespaces/default/deployments/NAME", ``},
+	{http.MethodPatch, "/apis/samplecontroller.k8s.io/v1alpha1/namespaces/default/foos/NAME", `{"spec":{"deploymentName":"NAME-renamed"}}`},
+}
+
+// disturb gives a controller of Foos work of each sort, as far as it can do it, and waits until all is
+// as it must be: before the last sort a fault is undone, for else it may never be.
+func disturb(t *testing.T, config *rest.Config, foos, sorts int, undo func()) {
+	t.Helper()
+	ctx, server := t.Context(), kubernetes.NewForConfigOrDie(config).RESTClient()
+	client, deployments, clear := clients(config)
+	t.Cleanup(clear)
+	for n, act := range acts[:sorts] {
+		if n == sorts-1 {
+			undo()
+		}
+		contentType := map[string]types.PatchType{http.MethodPatch: types.MergePatchType}[act.verb] // else JSON
+		for i := range foos {
+			named := strings.NewReplacer("NAME", fmt.Sprint("foo-", i))
+			if err := server.Verb(act.verb).AbsPath(named.Replace(act.path)).SetHeader("Content-Type", string(contentType)).Body([]byte(named.Replace(act.body))).Do(ctx).Error(); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if err := wait.PollUntilContextTimeout(ctx, 200*time.Millisecond, deadline, true, func(ctx context.Context) (bool, error) {
+			all, err := client.List(ctx, metav1.ListOptions{})
+			made, err2 := deployments.List(ctx, metav1.ListOptions{})
+			if err := cmp.Or(err, err2); err != nil {
+				return false, err
+			}
+			want, got := sets.New[string](), sets.New[string]()
+			for _, foo := range all.Items {
+				want.Insert(fmt.Sprintf("%s %d %d", foo.Spec.DeploymentName, *foo.Spec.Replicas, foo.Status.AvailableReplicas))
+			}
+			for _, d := range made.Items {
+				got.Insert(fmt.Sprintf("%s %d %d", d.Name, *d.Spec.Replicas, d.Status.AvailableReplicas))
+			}
+			return want.Equal(got), nil
+		}); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// A fault is what a proxy between the glass and the API server does to a controller of Foos: before
+// work begins, and until ctx is done if it happens by itself.
+var faults = map[string]func(ctx context.Context, p *testkit.Proxy){
+	"none":                  func(context.Context, *testkit.Proxy) {},
+	"writes are refused":    func(_ context.Context, p *testkit.Proxy) { p.OnWrite(eachSeventh(testkit.Refuse)) },
+	"answers are lost":      func(_ context.Context, p *testkit.Proxy) { p.OnWrite(eachSeventh(testkit.LoseAnswer)) },
+	"Foos come late":        func(ctx context.Context, p *testkit.Proxy) { hold(ctx, p, "foos") },
+	"Deployments come late": func(ctx context.Context, p *testkit.Proxy) { hold(ctx, p, "deployments") },
+	"watches break off":     func(ctx context.Context, p *testkit.Proxy) { often(ctx, 2*time.Second, p.CutWatches) },
+	"watches end":           func(ctx context.Context, p *testkit.Proxy) { often(ctx, 2*time.Second, p.EndWatches) },
+	"versions expire": func(ctx context.Context, p *testkit.Proxy) {
+		p.Intercept(func(w http.ResponseWriter, r *http.Request) bool {
+			isOld := r.URL.Query().Get("watch") != "" && r.URL.Query().Get("sendInitialEvents") == ""
+			if isOld {
+				testkit.WriteError(w, apierrors.NewResourceExpired("too old"))
+			}
+			return isOld
+		})
+		often(ctx, 10*time.Second, p.EndWatches)
+	},
+	"the API server is slow": func(_ context.Context, p *testkit.Proxy) {
+		p.Intercept(func(_ http.ResponseWriter, r *http.Request) bool {
+			if r.Method != http.MethodGet {
+				time.Sleep(30 * time.Millisecond)
+			}
+			return false
+		})
+	},
+}
+
+func eachSeventh(fault testkit.Fault) func(int, *http.Request) testkit.Fault {
+	return func(n int, _ *http.Request) testkit.Fault {
+		if n%7 == 0 {
+			return fault
+		}
+		return testkit.Pass
+	}
+}
+
+// often does something to the watches, again and again.
+func often(ctx context.Context, pause time.Duration, do func(resource string)) {
+	go wait.UntilWithContext(ctx, func(context.Context) {
+		do("foos")
+		do("deployments")
+	}, pause)
+}
+
+// hold keeps back for a second at a time what watches of a resource tell.
+func hold(ctx context.Context, p *testkit.Proxy, resource string) {
+	go wait.UntilWithContext(ctx, func(context.Context) {
+		defer p.HoldWatches(resource)()
+		time.Sleep(time.Second)
+	}, 2*time.Second)
+}
+
+// recorded reads the writes in a recording, and what is known to be their cause: by what was sent, in
+// their order. The glass says it with the answer, the program with the reconcile that sent the write.
+func recorded(t *testing.T, text []byte) map[string][]string {
+	t.Helper()
+	steps, err := trace.ReadRecording(bytes.NewReader(text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	bySeq, all := map[int64]trace.Step{}, map[string][]string{}
+	for _, step := range steps {
+		bySeq[step.Seq] = step
+		cause := step.Cause
+		if step.What == trace.Sent {
+			cause = bySeq[step.CauseSeq].Cause
+		}
+		if step.Request == nil || step.Request.Method == http.MethodGet || cause == "" {
+			continue
+		}
+		// It reads its stores, which may have had more since it began: what a watch told just before.
+		for seq := step.CauseSeq - 50; step.What == trace.Sent && seq < step.Seq; seq++ {
+			if s := bySeq[seq]; s.What == trace.Received && s.For == step.For {
+				cause += "; " + heard + s.Kind + " " + path.Base(s.Key)
+			}
+		}
+		key := step.Request.Method + " " + step.Request.Path + " " + step.Key
+		all[key] = append(all[key], cause)
+	}
+	return all
+}
+
+const (
+	overDelay = "the delay is over: "
+	heard     = "heard: "
+)
+
+var (
+	// outside and inside say the same event in the same words: "of its own write: Foo a changed".
+	outside = strings.NewReplacer("because ", "", " default/", " ", " was ", " ")
+	inside  = strings.NewReplacer("our own write: ", "of its own write: ", " updated", " changed", " tombstone", " deleted", " in the first list", " added")
+	object  = regexp.MustCompile(`(\S+) default/(\S+) was `)
+)
+
+// isOne reports whether a cause is one of those that the program names.
+func isOne(cause, named string) bool {
+	if strings.HasPrefix(cause, "again, ") {
+		return strings.Contains(named, overDelay)
+	}
+	event, _, _ := strings.Cut(outside.Replace(cause), ", ")
+	return slices.Contains(strings.Split(inside.Replace(named), "; "), event)
+}
+
+// wasHeard reports whether the program had just got an event of the object that is named from outside.
+func wasHeard(cause, named string) bool {
+	is := object.FindStringSubmatch(cause)
+	return is != nil && strings.Contains(named+";", heard+is[1]+" "+is[2]+";")
+}
+
+// The program of this repository says with --trace=json what led to each reconcile.
+func TestCauses(t *testing.T) {
+	compareCauses(t, 96, "workers start", build(t, "build", "../.."), "--trace=json", "--kubeconfig")
+}
+
+// controller-runtime does not: a test binary is the same program with handlers that note it.
+func TestCausesFramework(t *testing.T) {
+	compareCauses(t, 95, "Starting workers", build(t, "test", "-C=../compare", "-c", "-tags=bare", "./framework"), "-kubeconfig")
+}
+
+// build calls the go command for the package that is the last argument, and returns where the program is.
+func build(t *testing.T, args ...string) (program string) {
+	t.Helper()
+	program = filepath.Join(t.TempDir(), "program")
+	args = slices.Insert(args, len(args)-1, "-o", program)
+	if output, err := exec.Command("go", args...).CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, output)
+	}
+	return program
+}
+
+// compareCauses asks that under the faults together so many percent of the causes of writes, as seen from
+// outside, are among those that the program itself names, and 98 with those that are another one for a
+// reason: how many these are depends on how busy the machine is.
+// The last argument of the program is a kubeconfig.
+func compareCauses(t *testing.T, percent int, ready string, program ...string) {
+	t.Helper()
+	config := cluster(t)
+	var all counts
+	for _, fault := range slices.Sorted(maps.Keys(faults)) {
+		t.Run(fault, func(t *testing.T) {
+			c := causesUnder(t, config, fault, ready, program)
+			t.Logf("| %s | %s |", fault, c)
+			all = counts{all.writes + c.writes, all.agreed + c.agreed, all.explained + c.explained}
+		})
+	}
+	if t.Logf("| together | %s |", all); all.writes < 2000 || all.agreed*100 < percent*all.writes || (all.agreed+all.explained)*100 < 98*all.writes {
+		t.Errorf("%s; want %d %% of 2000 to agree, and 98 %% with those explained", all, percent)
+	}
+}
+
+// counts are writes, those whose cause is the same from inside, and those where it is another one for a
+// reason: it had waited for a delay; it was sent again when an event came before its delay was over; or
+// the reconcile had begun because of something else, and then read what the event brought.
+type counts struct{ writes, agreed, explained int }
+
+func (c counts) String() string {
+	return fmt.Sprintf("%d of %d agree, %d more are explained", c.agreed, c.writes, c.explained)
+}
+
+// cluster leads to the API server that the tests are given.
+func cluster(t *testing.T) *rest.Config {
+	t.Helper()
+	config, err := clientcmd.BuildConfigFromFlags("", os.Getenv("KUBECONFIG"))
+	if err != nil || os.Getenv("KUBECONFIG") == "" {
+		t.Fatalf("this test needs a cluster of etcd and kube-apiserver alone, see tools/look/README.md: %v", err)
+	}
+	config.QPS = -1
+	return config
+}
+
+// causesUnder compares under one fault.
+func causesUnder(t *testing.T, config *rest.Config, fault, ready string, program []string) (c counts) {
+	proxy, err := testkit.NewProxy(config)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer proxy.Close()
+	glass, err := glass.New(t.Context(), &rest.Config{Host: proxy.URL, QPS: -1}, glass.Options{Address: "127.0.0.1:0"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var record bytes.Buffer
+	glass.Print(observer.JSON, &record)
+	p := subprocess.Run(t, exec.Command(program[0], append(program[1:], glass.Kubeconfig)...), deadline)
+	p.WaitFor(ready)
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	faults[fault](ctx, proxy)
+	disturb(t, config, 30, 6, func() {
+		cancel()
+		proxy.OnWrite(nil)
+		proxy.Intercept(nil)
+	})
+	p.Stop()
+	if err := glass.Close(); err != nil {
+		t.Fatal(err)
+	}
+	seen := recorded(t, record.Bytes())
+	known := recorded(t, bytes.Join(regexp.MustCompile(`(?m)^\{.*\n`).FindAll([]byte(p.Output()), -1), nil))
+	for key, causes := range seen {
+		if len(known[key]) != len(causes) {
+			t.Errorf("%s: %d times from outside, %d from inside", key, len(causes), len(known[key]))
+			continue
+		}
+		for i, cause := range causes {
+			c.writes++
+			switch named := known[key][i]; {
+			case isOne(cause, named):
+				c.agreed++
+			case strings.HasPrefix(named, overDelay), strings.HasPrefix(cause, "again, "), wasHeard(cause, named):
+				c.explained++
+			default:
+				t.Logf("%s: %s; from inside: %s", key, cause, named)
+			}
+		}
+	}
+	return c
+}

@@ -1,0 +1,95 @@
+package glass
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	appsv1 "k8s.io/api/apps/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/serializer/protobuf"
+	"k8s.io/client-go/kubernetes/scheme"
+)
+
+// What passes is the same on both sides, and a step: events, answers and what is sent, in protobuf as
+// well. Where nobody can read that here, JSON is asked for, and the story says so.
+func TestRoundTrip(t *testing.T) {
+	encoder := scheme.Codecs.EncoderForVersion(protobuf.NewSerializer(scheme.Scheme, scheme.Scheme), appsv1.SchemeGroupVersion)
+	encoded := func(version string, replicas int32) string {
+		d := deployment()
+		d.Namespace, d.UID, d.ResourceVersion, d.Spec.Replicas = "default", "u", version, &replicas
+		return runtime.EncodeOrDie(encoder, d)
+	}
+	event, err := (&metav1.WatchEvent{Type: "ADDED", Object: runtime.RawExtension{Raw: []byte(encoded("1", 1))}}).Marshal()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var stream bytes.Buffer
+	_, _ = protobuf.LengthDelimitedFramer.NewFrameWriter(&stream).Write(event)
+
+	const deployments, widgets = "/apis/apps/v1/namespaces/default/deployments", "/apis/example.com/v1/widgets"
+	const proto, json, table = runtime.ContentTypeProtobuf, runtime.ContentTypeJSON, runtime.ContentTypeJSON + ";as=Table;v=v1;g=meta.k8s.io"
+	const metadata = proto + ";as=PartialObjectMetadata;g=meta.k8s.io;v=v1"
+	s := play(t, Options{}, func(s *script) {
+		for _, test := range []struct {
+			method, path, sent, accepts, asked string
+			code                               int
+			answer                             string
+		}{
+			{"GET", deployments + "?watch=1", "", proto, proto, 200, stream.String()},
+			{"PUT", deployments + "/a", encoded("1", 3), proto, proto, 200, encoded("2", 3)},
+			{"GET", widgets, "", metadata, metadata, 200, ""},
+			{"GET", widgets, "", proto, json, 200, ""},
+			{"GET", widgets, "", proto + "," + json, json, 500, `{"message":"out of order"}`},
+			{"GET", deployments + "?watch=True", "", json, json, 410, ""},
+			{"GET", deployments, "", table + "," + json, table + "," + json, 200, `{"kind":"Table"}`},
+			{"DELETE", deployments + "/a", "", "*/*", "*/*", 0, ""},
+			// Of these nothing is told.
+			{"GET", "/apis", "", proto, proto, 200, ""},
+			{"PUT", "/apis/coordination.k8s.io/v1/namespaces/default/leases/a", "", json, json, 200, ""},
+			{"DELETE", deployments + "/a?dryRun=All", "", json, json, 200, ""},
+			{"GET", "/api/v1/namespaces/default/pods/a/log", "", json, json, 200, ""},
+		} {
+			time.Sleep(time.Millisecond)
+			request := httptest.NewRequest(test.method, test.path, strings.NewReader(test.sent))
+			request.Header.Set("Accept", test.accepts)
+			response, err := s.passes(request, test.code, test.answer)
+			if s.asked != test.asked || (err != nil) != (test.code == 0) {
+				t.Errorf("%s %s: the API server is asked for %q, and the program got %v", test.method, test.path, s.asked, err)
+			}
+			if err != nil {
+				continue
+			}
+			if got, err := io.ReadAll(response.Body); err != nil || string(got) != test.answer {
+				t.Errorf("%s %s: the program got %q, %v", test.method, test.path, got, err)
+			}
+			_ = response.Body.Close()
+		}
+	})
+	told := ""
+	for _, step := range s.Kept(0) {
+		told += fmt.Sprintf("%s %s %s | %s | %s\n", step.Part, step.What, step.Key, step.Story, step.Text)
+	}
+	if diff := cmp.Diff(`stream opened  | watches | deployments.apps in default
+stream received default/a | added | Deployment default/a
+stream ended  |  | 
+request sent default/a |  | 
+request answered default/a | sent | PUT /apis/apps/v1/namespaces/default/deployments/a → 200: spec.replicas 1 → 3  (because Deployment default/a was added, 1ms before)
+stream listed  | listed | 0 of widgets.example.com
+program said  | look | application/vnd.kubernetes.protobuf of widgets.example.com cannot be read here: the API server is asked for JSON
+stream listed  | listed | 0 of widgets.example.com
+stream refused  | refused | list of widgets.example.com → 500 out of order
+stream refused  | refused | watch of deployments.apps in default → 410 
+stream listed  | listed | 0 of deployments.apps in default
+request sent default/a |  | 
+request failed default/a | sent | DELETE /apis/apps/v1/namespaces/default/deployments/a → no answer: nobody is there: is the API server still running?  (because Deployment default/a was added, 9ms before)
+`, told); diff != "" {
+		t.Errorf("what is told (-want +got):\n%s", diff)
+	}
+}

@@ -1,0 +1,157 @@
+package glass
+
+import (
+	"cmp"
+	"context"
+	"crypto/rand"
+	"crypto/subtle"
+	"fmt"
+	"net"
+	"net/http"
+	"net/http/httputil"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/client-go/discovery"
+	"k8s.io/client-go/rest"
+	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
+
+	"example.com/byhand/internal/observe/observer"
+	"example.com/byhand/kit/connect"
+	"example.com/byhand/kit/serve"
+	"example.com/byhand/kit/testkit"
+)
+
+// Options say what a Glass does besides passing requests on.
+type Options struct {
+	// Address is where it listens, on loopback; port 0 is any free one.
+	Address string
+	// Allowed are the names of findings that are none.
+	Allowed []string
+	// Role is a file with the role of the program, "" for none.
+	Role string
+}
+
+// Glass passes a program's requests on to an API server, with the credentials of its configuration.
+// Its methods are safe for concurrent use.
+type Glass struct {
+	// Observer has the steps of what passes, for the story, the page and a recording.
+	*observer.Observer
+	// Kubeconfig is the file that leads a program through the Glass.
+	Kubeconfig string
+
+	token      string
+	base       string // of every path: the API server may be behind another server
+	proxy      *httputil.ReverseProxy
+	next       http.RoundTripper
+	stop       context.CancelFunc
+	running    sync.WaitGroup
+	requests   atomic.Int64
+	unreadable sync.Map          // what was said to be
+	kinds      map[string]string // by resource, of what there was at the start
+	world      *world
+	findings   *findings
+
+	mu     sync.Mutex
+	unused []right // that its role gives, and that no request has needed yet
+}
+
+// toldAfter is how long after it happened a step is told: two connections and a busy machine may be
+// between the event of a write and its answer.
+const toldAfter = 250 * time.Millisecond
+
+// newGlass returns one that listens nowhere.
+func newGlass(o Options) (g *Glass, err error) {
+	g = &Glass{token: rand.Text(), world: newWorld(), kinds: map[string]string{}, Observer: observer.New(observer.Options{All: true, After: toldAfter})}
+	if g.findings, err = newFindings(o.Allowed); err != nil {
+		return nil, err
+	}
+	if o.Role != "" {
+		g.unused, err = readRole(o.Role)
+	}
+	return g, err
+}
+
+// New listens, if the API server answers to which config leads: ctx ends the waiting for that. Close
+// ends the Glass. An error says what to do.
+func New(ctx context.Context, config *rest.Config, o Options) (*Glass, error) {
+	g, err := newGlass(o)
+	if err != nil {
+		return nil, err
+	}
+	client, err := discovery.NewDiscoveryClientForConfig(config)
+	if err != nil {
+		return nil, connect.ExplainConfig(err)
+	}
+	if _, err := connect.Check(ctx, client, config.Host); err != nil {
+		return nil, err
+	}
+	_, lists, _ := client.ServerGroupsAndResources() // as far as they are known
+	for _, list := range lists {
+		version, _ := schema.ParseGroupVersion(list.GroupVersion)
+		for _, one := range list.APIResources {
+			g.kinds[version.WithResource(one.Name).GroupResource().String()] = one.Kind
+		}
+	}
+	g.base = strings.TrimSuffix(client.RESTClient().Get().URL().Path, "/")
+	config = rest.CopyConfig(config)
+	config.NextProtos = []string{"http/1.1"} // An upgrade, such as exec, needs it.
+	config.WrapTransport = nil               // What it would change in an answer, the program must see.
+	if g.proxy, err = testkit.Forward(config); err != nil {
+		return nil, err
+	}
+	g.next, g.proxy.Transport = g.proxy.Transport, g
+	return g, g.listen(o.Address)
+}
+
+// listen serves at an address, and writes the kubeconfig that leads there.
+func (g *Glass) listen(address string) error {
+	server, err := serve.Listen(address, false, func(*net.TCPAddr) http.Handler { return g })
+	if err != nil {
+		return fmt.Errorf("--listen: %w (127.0.0.1:PORT, for the glass has your credentials)", err)
+	}
+	certificate, err := serve.NewCertificate([]string{"127.0.0.1", "::1"}, serve.Lifetime)
+	dir, err2 := os.MkdirTemp("", "look-")
+	if err := cmp.Or(err, err2); err != nil {
+		return err
+	}
+	server.Secure(certificate.TLS())
+	g.Kubeconfig, err = testkit.WriteKubeconfig(dir, clientcmdapi.Cluster{Server: server.URL + g.base, CertificateAuthorityData: certificate.Bundle()}, clientcmdapi.AuthInfo{Token: g.token})
+	if err != nil {
+		return err
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	g.stop = cancel
+	g.running.Go(func() { _ = server.Run(ctx) })
+	return nil
+}
+
+// ServeHTTP passes a request on that brings the token.
+func (g *Glass) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	if subtle.ConstantTimeCompare([]byte(r.Header.Get("Authorization")), []byte("Bearer "+g.token)) != 1 {
+		http.Error(w, "Unauthorized: use the kubeconfig that look has printed", http.StatusUnauthorized)
+		return
+	}
+	r.Header.Del("Authorization") // The token is the Glass's own.
+	// The API server says how long a request may take.
+	control := http.NewResponseController(w)
+	_, _ = control.SetReadDeadline(time.Time{}), control.SetWriteDeadline(time.Time{})
+	g.requests.Add(1)
+	g.proxy.ServeHTTP(w, r)
+}
+
+// Requests is how many have come.
+func (g *Glass) Requests() int64 { return g.requests.Load() }
+
+// Close ends all requests, tells what is left to tell, and the findings, and removes the kubeconfig.
+func (g *Glass) Close() error {
+	g.stop()
+	g.running.Wait()
+	g.finish()
+	return os.RemoveAll(filepath.Dir(g.Kubeconfig))
+}

@@ -1,0 +1,98 @@
+package glass
+
+import (
+	"bufio"
+	"errors"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"testing"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/rest"
+	"k8s.io/client-go/tools/clientcmd"
+
+	"example.com/byhand/internal/tests"
+)
+
+// before returns a Glass before any server, which is behind another one.
+func before(t *testing.T, handler http.Handler) (g *Glass, config *rest.Config) {
+	t.Helper()
+	server := httptest.NewServer(http.StripPrefix("/cluster", handler))
+	t.Cleanup(server.Close)
+	g, err := New(t.Context(), &rest.Config{Host: server.URL + "/cluster"}, Options{Address: "127.0.0.1:0"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = g.Close() })
+	if config, err = clientcmd.BuildConfigFromFlags("", g.Kubeconfig); err != nil {
+		t.Fatal(err)
+	}
+	config.QPS = -1
+	return g, config
+}
+
+// Who has no token is refused, and the API server does not get it. An upgrade, such as exec and
+// port-forward need, passes both ways, and nothing of it is told. The kubeconfig is of one user, and goes with the
+// Glass.
+func TestGlass(t *testing.T) {
+	s := tests.NewAPIServer()
+	g, config := before(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		switch {
+		case r.Header.Get("Authorization") != "":
+			t.Error("the API server gets the token of the Glass")
+		case r.Header.Get("Upgrade") != "":
+			connection, stream, err := http.NewResponseController(w).Hijack()
+			if err != nil {
+				t.Error(err)
+				return
+			}
+			defer connection.Close()
+			_, _ = io.WriteString(connection, "HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: SPDY/3.1\r\n\r\n")
+			_, _ = io.Copy(connection, stream)
+		default:
+			s.ServeHTTP(w, r)
+		}
+	}))
+	transport, err := rest.TransportFor(config)
+	if err != nil {
+		t.Fatal(err)
+	}
+	request, _ := http.NewRequestWithContext(t.Context(), http.MethodPost, config.Host+"/api/v1/namespaces/default/pods/a/exec?command=sh", nil)
+	request.Header = http.Header{"Connection": {"Upgrade"}, "Upgrade": {"SPDY/3.1"}}
+	response, err := transport.RoundTrip(request)
+	if err != nil || response.StatusCode != http.StatusSwitchingProtocols {
+		t.Fatalf("the answer is %v, %v", response, err)
+	}
+	connection := response.Body.(io.ReadWriteCloser)
+	defer connection.Close()
+	_, _ = io.WriteString(connection, "marked\n")
+	if line, err := bufio.NewReader(connection).ReadString('\n'); line != "marked\n" {
+		t.Errorf("what came back is %q, %v", line, err)
+	}
+
+	const path = "/api/v1/namespaces/default/secrets"
+	for token, isRefused := range map[string]bool{config.BearerToken: false, "another": true} {
+		config.BearerToken = token
+		err := kubernetes.NewForConfigOrDie(config).RESTClient().Get().AbsPath(path).Do(t.Context()).Error()
+		if apierrors.IsUnauthorized(err) != isRefused {
+			t.Errorf("with the token %s: %v", token, err)
+		}
+	}
+
+	info, err := os.Stat(g.Kubeconfig)
+	if err != nil || info.Mode().Perm() != 0o600 {
+		t.Errorf("the kubeconfig: %v, %v; want mode 0600", info, err)
+	}
+	if err := g.Close(); err != nil {
+		t.Error(err)
+	}
+	if _, err := os.Stat(g.Kubeconfig); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("the kubeconfig is left: %v", err)
+	}
+	if steps := g.Kept(0); len(steps) != 1 {
+		t.Errorf("%d steps are told, want the list alone", len(steps))
+	}
+}

@@ -1,0 +1,61 @@
+package glass
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"net/http"
+	"os"
+	"path"
+	"slices"
+	"strings"
+
+	rbacv1 "k8s.io/api/rbac/v1"
+	"sigs.k8s.io/yaml"
+)
+
+// right is what a rule gives. Each of its words may be *.
+type right struct{ verb, group, resource string }
+
+// covers reports whether a word of a rule covers one that a request needs.
+func covers(given, needed string) bool { return given == "*" || given == needed }
+
+// readRole reads the rights that the Roles and ClusterRoles in a file give.
+func readRole(file string) (given []right, err error) {
+	text, err := os.ReadFile(file)
+	for document := range strings.SplitSeq(string(text), "\n---") {
+		var one rbacv1.ClusterRole // a Role has the same rules
+		err = cmp.Or(err, yaml.Unmarshal([]byte(document), &one))
+		for _, rule := range one.Rules {
+			for _, group := range rule.APIGroups {
+				for _, resource := range rule.Resources {
+					for _, verb := range rule.Verbs {
+						given = append(given, right{verb, group, resource})
+					}
+				}
+			}
+		}
+	}
+	if len(given) == 0 {
+		err = cmp.Or(err, errors.New("there is no rule in it"))
+	}
+	if err != nil {
+		return nil, fmt.Errorf("--role %s: %w: give the YAML file of a Role or a ClusterRole", file, err)
+	}
+	return given, nil
+}
+
+// use notes what a request needed; response is nil if there is none.
+func (g *Glass) use(x *exchange, response *http.Response) {
+	if x.resource == "" {
+		return
+	}
+	needed := path.Join(x.Target.Resource, x.Target.Subresource)
+	isMade := response != nil && response.StatusCode == http.StatusCreated
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.unused = slices.DeleteFunc(g.unused, func(r right) bool {
+		isVerb := covers(r.verb, x.Verb()) || isMade && covers(r.verb, "create") // by a PUT or a PATCH, too
+		return isVerb && covers(r.group, x.Target.Group) && covers(r.resource, needed)
+	})
+}

@@ -1,0 +1,196 @@
+package glass
+
+import (
+	"cmp"
+	"fmt"
+	"net/http"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/watch"
+
+	"example.com/byhand/internal/observe/trace"
+	"example.com/byhand/internal/observe/wire"
+)
+
+// say makes a line of the story of a note, which the page has, too.
+func (g *Glass) say(n note, word, format string, args ...any) {
+	n.Story, n.Text = word, fmt.Sprintf(format, args...)
+}
+
+// remark makes a line of the story of what the program neither heard nor sent. Unlike the others it
+// may be called at any time.
+func (g *Glass) remark(word, format string, args ...any) {
+	g.Record(&trace.Step{Part: trace.PartProgram, What: trace.Said, Story: word, Text: fmt.Sprintf(format, args...)}, nil)
+}
+
+// tell makes a line of a note, if it is worth one.
+func (g *Glass) tell(n note) {
+	event, object := n.content()
+	g.judgeRead(n, event)
+	switch {
+	case n.What == trace.Opened:
+		g.say(n, "watches", "%s", n.where())
+	case n.What == trace.Received:
+		g.received(n, event, object)
+	case n.What == trace.Listed:
+		g.listed(n, wire.Decode(object))
+	case n.What == trace.Refused:
+		g.say(n, "refused", "%s of %s → %s %s", n.Verb(), n.where(), n.result(), text(wire.Decode(object), "message"))
+	case n.What == trace.Sent:
+		n.before = g.world.known(n.resource, n.objectKey())
+	case n.isWrite():
+		g.wrote(n)
+	}
+}
+
+// result is the code of an answer, or why there is none.
+func (n note) result() string {
+	if n.code == 0 {
+		return "no answer: " + string(n.body)
+	}
+	return fmt.Sprint(n.code)
+}
+
+// listed tells a list.
+func (g *Glass) listed(n note, body map[string]any) {
+	items, _ := body["items"].([]any)
+	r := g.findings.reading(n)
+	for _, item := range items {
+		content, _ := item.(map[string]any)
+		var meta metav1.PartialObjectMetadata
+		_ = runtime.DefaultUnstructuredConverter.FromUnstructured(content, &meta)
+		now := n.read(meta, content)
+		r.told(now.key())
+		if before := g.world.learn(now); before == nil || before.ResourceVersion != now.ResourceVersion {
+			g.happened(n, happening{n.Step, "in a list", "", now})
+		}
+	}
+	if _, isWhole := body["items"]; isWhole && text(body, "metadata", "continue") == "" { // A Table has no items.
+		g.missing(n, r)
+	}
+	g.say(n, "listed", "%d of %s", len(items), n.where())
+}
+
+// missing tells what was deleted while nobody watched: a list that is complete has it no more.
+func (g *Glass) missing(n note, r *reading) {
+	for key, list := range r.has {
+		if list == r.lists {
+			continue
+		}
+		delete(r.has, key)
+		if o := g.world.known(n.resource, key); o != nil {
+			o.gone = true
+			g.happened(n, happening{n.Step, "deleted", "", o})
+			g.remark("deleted", "%s: gone while nobody watched", o)
+		}
+	}
+}
+
+// received tells an event of a watch.
+func (g *Glass) received(n note, event watch.EventType, object []byte) {
+	n.Text = string(event)
+	r, meta := g.findings.reading(n), wire.Metadata(object)
+	switch {
+	case event == watch.Error:
+		g.say(n, "refused", "watch of %s: %s", n.where(), text(wire.Decode(object), "message"))
+		return
+	case event == watch.Bookmark && meta.Annotations[metav1.InitialEventsAnnotationKey] == "true":
+		g.missing(n, r)
+		return
+	case event == watch.Bookmark || meta.Name == "":
+		return
+	}
+	now, before := g.world.see(n.exchange, meta, object)
+	r.told(now.key())
+	g.about(n, now)
+	n.Echo = g.world.isOwn(n, now)
+	h := happening{n.Step, "changed", "", now}
+	if before == nil || before.by != now.by || before.at != now.at {
+		h.by = now.by
+	}
+	switch {
+	case event == watch.Deleted:
+		now.gone = true
+		delete(r.has, now.key())
+		h.what, h.by, before = "deleted", "", nil
+	case n.Echo && event != watch.Added:
+	case n.Echo || before == nil || before.UID != now.UID:
+		h.what, before = "added", nil
+	case before.ResourceVersion == now.ResourceVersion:
+		return // The stream of a list that was opened again.
+	}
+	g.happened(n, h)
+	if n.Echo {
+		return // The answer tells what has changed.
+	}
+	line := now.String() + colon(changes(before, now))
+	if h.by != "" {
+		line += " (by " + h.by + ")"
+	}
+	g.say(n, h.what, "%s", line)
+}
+
+// about says what object a step is about, and whose it is.
+func (g *Glass) about(n note, o *object) {
+	n.Kind, n.Key, n.Version, n.Object = o.Kind, o.key(), o.ResourceVersion, o.fields
+	n.For = g.world.root(o)
+}
+
+func (g *Glass) happened(n note, h happening) {
+	g.findings.hear(n, h)
+	g.world.happened = newest(append(g.world.happened, h), mostHappenings)
+}
+
+func colon(text string) string {
+	if text == "" {
+		return ""
+	}
+	return ": " + text
+}
+
+// wrote tells a write of the program.
+func (g *Glass) wrote(n note) {
+	sent := wire.Metadata(n.sent)
+	n.Target.Name = cmp.Or(n.Target.Name, sent.Name, n.answer.Name) // That of a generateName is in the answer.
+	key := n.objectKey()
+	w := &write{note: n, from: sent.ResourceVersion, now: g.world.objects.of(n.resource + " " + key)}
+	isObject := n.answer.Name != "" && (n.Target.Subresource == "" || n.Target.Subresource == "status") // Others answer with another kind, or a token.
+	if w.now == nil && !isObject {
+		w.now = n.read(sent, wire.Decode(n.sent))
+	}
+	switch {
+	case n.code == 0:
+		w.failed = "no answer"
+	case n.code >= http.StatusBadRequest:
+		status := wire.Decode(n.body)
+		w.failed = fmt.Sprintf("%d %s", n.code, text(status, "reason"))
+		if n.resource != "secrets" { // The message may quote what is in it.
+			w.changed = text(status, "message")
+		}
+	case n.Method == http.MethodDelete && !isObject:
+		w.now.gone = true
+	case isObject:
+		now, known := g.world.see(n.exchange, n.answer, n.body)
+		if known == nil || isOlder(known.ResourceVersion, now.ResourceVersion) {
+			w.before = known // Its event has not come yet.
+		}
+		w.now = now
+		if w.before != nil && w.before.ResourceVersion != w.now.ResourceVersion {
+			g.world.made.Add(n.resource+" "+key, w.now.ResourceVersion)
+		}
+		w.noOp = w.before != nil && w.before.ResourceVersion == w.now.ResourceVersion
+		if w.changed = changes(w.before, w.now); w.changed == "" && w.noOp {
+			w.changed = "nothing changed"
+			if filled := changes(n.read(sent, wire.Decode(n.sent)), w.now); n.Method == http.MethodPut && filled != "" {
+				w.changed += "; the API server put back " + filled
+			}
+		}
+	}
+	n.Cause = w.explain(g.world)
+	g.about(n, w.now)
+	g.say(n, "sent", "%s %s → %s%s  (%s)", n.Method, n.Path, n.result(), colon(w.changed), n.Cause)
+	g.judgeWrite(w)
+	w.last, w.before, w.body, w.sent = nil, nil, nil, nil
+	g.world.sent.Add(n.key(), w)
+}

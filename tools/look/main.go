@@ -1,0 +1,178 @@
+// Command look shows what any controller hears and sends, and why: it stands between the program
+// and its API server, and changes nothing.
+//
+//	make look CONTROLLER='../theirs/manager --flag'          # on the cluster of make cluster, or KUBECONFIG
+//	bin/look --kubeconfig FILE -- ../theirs/manager --flag   # the same without make
+//	bin/look --kubeconfig FILE --listen 127.0.0.1:8001       # for a program that runs elsewhere on this machine
+//
+// The program finds the way through $KUBECONFIG. One that wants a flag gets the path where
+// {kubeconfig} stands in its command. What the program prints goes to the standard error, the story
+// to the standard output; at the end what is wasted or wrong, each with the file that does it right.
+// With a finding the exit code is 3. Package tools/look/glass says what is shown and what cannot be known.
+package main
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"os"
+	"os/exec"
+	"os/signal"
+	"runtime/debug"
+	"strings"
+	"syscall"
+	"time"
+
+	"example.com/byhand/internal/observe/observer"
+	"example.com/byhand/internal/observe/page"
+	"example.com/byhand/internal/run/subprocess"
+	"example.com/byhand/kit/connect"
+	"example.com/byhand/tools/look/glass"
+)
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	// Most of what passes is garbage at once. The program needs the processor more than the glass its memory.
+	debug.SetGCPercent(400)
+	err := run(ctx, os.Args[1:])
+	if err == nil {
+		return
+	}
+	fmt.Fprintln(os.Stderr, "look:", err)
+	if errors.Is(err, errFindings) {
+		os.Exit(3)
+	}
+	os.Exit(1)
+}
+
+var errFindings = errors.New("see the findings above; --allow NAME takes one for right")
+
+func run(ctx context.Context, args []string) error {
+	flags := flag.NewFlagSet("look", flag.ExitOnError)
+	o := connect.Options{QPS: -1}
+	flags.StringVar(&o.Kubeconfig, "kubeconfig", "", "kubeconfig `file` of the API server (default: $KUBECONFIG, then ~/.kube/config)")
+	flags.StringVar(&o.Context, "context", "", "`name` of a context of the kubeconfig (default: its current one)")
+	address := flags.String("page", "127.0.0.1:0", "`host:port` of the page, of this machine alone; \"\" for none")
+	record := flags.String("record", "", "`file` for every step, which bin/replay plays on a page of its own")
+	report := flags.String("report", "", "`file` for the findings, as JSON, at the end")
+	var options glass.Options
+	flags.StringVar(&options.Address, "listen", "127.0.0.1:0", "`host:port` to listen on, of this machine alone; port 0: any free one")
+	flags.StringVar(&options.Role, "role", "", "YAML `file` of the program's Role or ClusterRole: tells which of its rights it did not use")
+	flags.Func("allow", "`name` of a finding that is none; may be given several times", func(name string) error {
+		options.Allowed = append(options.Allowed, name)
+		return nil
+	})
+	flags.Usage = func() {
+		fmt.Fprintln(flags.Output(), "usage: look [flags] [-- COMMAND…]\nIt shows what the controller hears and sends, and why. Without a command it prints the kubeconfig to give to a program.")
+		flags.PrintDefaults()
+	}
+	_ = flags.Parse(args)
+
+	config, _, err := connect.Config(o)
+	if err != nil {
+		return err
+	}
+	reported, err := create("--report", *report)
+	recorded, err2 := create("--record", *record)
+	if err := cmp.Or(err, err2); err != nil {
+		return err
+	}
+	glass, err := glass.New(ctx, config, options)
+	if err != nil {
+		return err
+	}
+	glass.Print(observer.Flag{}, os.Stdout)
+	if recorded != nil {
+		glass.Print(observer.JSON, recorded)
+	}
+	err = show(ctx, glass, *address)
+	switch {
+	case err != nil:
+	case flags.NArg() > 0:
+		err = program(ctx, glass, flags.Args())
+	default:
+		fmt.Fprintf(os.Stderr, "look: start the program with KUBECONFIG=%s (Ctrl-C stops)\n", glass.Kubeconfig)
+		<-ctx.Done()
+	}
+	err = cmp.Or(err, glass.Close())
+	fmt.Fprintln(os.Stderr, "look:", cost(glass.Requests()))
+	if reported != nil {
+		err = cmp.Or(err, glass.Report(reported))
+	}
+	if err == nil && len(glass.Findings()) > 0 {
+		return errFindings
+	}
+	return err
+}
+
+// cost says what the glass took of the processor.
+func cost(requests int64) string {
+	var used syscall.Rusage
+	_ = syscall.Getrusage(syscall.RUSAGE_SELF, &used) // It has no reason to fail.
+	took := time.Duration(used.Utime.Nano() + used.Stime.Nano())
+	each := took / time.Duration(max(requests, 1))
+	return fmt.Sprintf("%d requests took %s of the processor here, its start included: %s each", requests, took.Round(time.Millisecond), each.Round(time.Microsecond))
+}
+
+// create makes the file that a flag names, nil for none. Objects are in it, which others may not see.
+func create(name, file string) (*os.File, error) {
+	if file == "" {
+		return nil, nil
+	}
+	made, err := os.OpenFile(file, os.O_CREATE|os.O_TRUNC|os.O_WRONLY, 0o600)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w: give a file in a folder that exists", name, err)
+	}
+	return made, nil
+}
+
+// show opens the page, until ctx is done.
+func show(ctx context.Context, glass *glass.Glass, address string) error {
+	if address == "" {
+		return nil
+	}
+	server, err := page.Listen(address, glass.History, page.Options{Outside: true})
+	if err != nil {
+		return fmt.Errorf("--page: %w", err)
+	}
+	go func() { _ = server.Run(ctx) }()
+	fmt.Fprintln(os.Stderr, "look: in a browser:", server.URL)
+	return nil
+}
+
+// unheard is how long a program may send nothing before that is said. A test has less.
+var unheard = 15 * time.Second
+
+// patience is how long a program may take to end.
+const patience = 30 * time.Second
+
+// program runs the command until it ends or ctx is done, and then asks it to end.
+func program(ctx context.Context, glass *glass.Glass, args []string) error {
+	for i := range args {
+		args[i] = strings.ReplaceAll(args[i], "{kubeconfig}", glass.Kubeconfig)
+	}
+	cmd := exec.Command(args[0], args[1:]...)
+	cmd.Env = append(os.Environ(), "KUBECONFIG="+glass.Kubeconfig)
+	cmd.Stdout, cmd.Stderr = os.Stderr, os.Stderr
+	// A group of its own, so that a signal also meets the child of `go run`.
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	p, err := subprocess.Start(cmd)
+	if err != nil {
+		return fmt.Errorf("the program does not start: %w: the path is seen from this folder", err)
+	}
+	silent := time.AfterFunc(unheard, func() {
+		if glass.Requests() == 0 {
+			fmt.Fprintln(cmd.Stderr, "look: the program has asked the API server for nothing yet. Does it read $KUBECONFIG? If it wants a flag, write {kubeconfig} where the path belongs")
+		}
+	})
+	defer silent.Stop()
+	_ = p.Wait(ctx)
+	if ctx.Err() == nil {
+		return fmt.Errorf("the program ended, %s: a controller runs on", p.Ended())
+	}
+	_ = p.Stop(patience)
+	return nil
+}

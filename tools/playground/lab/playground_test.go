@@ -1,0 +1,310 @@
+package lab_test
+
+import (
+	"context"
+	"encoding/base64"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	utilruntime "k8s.io/apimachinery/pkg/util/runtime"
+
+	"example.com/byhand/internal/tests/quiet"
+	"example.com/byhand/tools/playground/lab"
+)
+
+// visit is a visitor in a cluster where time passes only when everything waits.
+type visit struct {
+	*testing.T
+	*lab.Playground
+	mu   sync.Mutex
+	said []lab.Said
+	from []string // the replicas whose steps were told, and "gone"
+	seen string   // what the steps say
+	// wrote are the writes that were told, without those of a status, by whom.
+	wrote []string
+}
+
+// inTheCluster calls do in a cluster of its own.
+func inTheCluster(t *testing.T, do func(v *visit)) {
+	t.Helper()
+	// One of them sleeps by a clock from outside the bubble.
+	utilruntime.ErrorHandlers = nil
+	synctest.Test(t, func(t *testing.T) {
+		ctx, cancel := context.WithCancel(quiet.Context(t))
+		defer cancel()
+		v := &visit{T: t}
+		v.Playground = lab.New(ctx, v.hear)
+		v.passes() // until the first replica leads
+		do(v)
+		cancel()
+		time.Sleep(time.Minute) // until all has ended that waits for its time
+	})
+}
+
+func (v *visit) hear(kind string, body any) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	switch body := body.(type) {
+	case lab.Said:
+		v.said = append(v.said, body)
+	case lab.News:
+		for _, step := range body.Steps {
+			v.seen += fmt.Sprintf("%s %s %s: %s\n", step.Part, step.What, step.Kind, step.Text)
+		}
+	case lab.Write:
+		if !body.Status {
+			write := fmt.Sprintf("%s: %s %s %s %d", body.By, body.Method, body.Kind, body.Name, body.Code)
+			if spec, ok := body.Spec.(map[string]any); ok {
+				write += fmt.Sprint(" ", spec["replicas"])
+			}
+			v.wrote = append(v.wrote, write)
+		}
+	case lab.Hello:
+		v.from = append(v.from, body.Process)
+	case nil:
+		v.from = append(v.from, kind)
+	}
+}
+
+// processes are those whose steps were told so far.
+func (v *visit) processes() []string {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	return slices.Clone(v.from)
+}
+
+// passes lets time pass until the cluster is quiet.
+func (v *visit) passes() {
+	time.Sleep(30 * time.Second)
+	synctest.Wait() // What was heard can be read without the mutex.
+}
+
+// does carries out commands, and lets time pass after each, but little after one that ends in &.
+func (v *visit) does(commands ...string) {
+	v.Helper()
+	for _, command := range commands {
+		command, inTheMiddle := strings.CutSuffix(command, " &")
+		v.Do(command)
+		v.mu.Lock()
+		if last := v.said[len(v.said)-1]; last.Refused {
+			v.Errorf("%s: %s", command, last.Answer)
+		}
+		v.mu.Unlock()
+		if inTheMiddle {
+			time.Sleep(500 * time.Millisecond) // half the time that a slow server takes
+		} else {
+			v.passes()
+		}
+	}
+}
+
+// table is kubectl's, with a line for each object.
+func (v *visit) table() (lines []string) {
+	state := v.State()
+	for _, row := range append(state.Foos, state.Deployments...) {
+		lines = append(lines, strings.TrimSpace(strings.Join(row, " ")))
+	}
+	return lines
+}
+
+const (
+	ready      = "one one 2 2 True Available"
+	deployment = "one 2/2 2 nginx:1.29 Foo one"
+)
+
+// Each thing that a visitor can do leads to what the program makes of it.
+func TestCommands(t *testing.T) {
+	for name, test := range map[string]struct {
+		commands string // after there is a Foo one of two replicas
+		want     []string
+	}{
+		"create":               {"create other else 1", []string{ready, "other else 1 1 True Available", "else 1/1 1 nginx:1.29 Foo other", deployment}},
+		"scale":                {"scale one 3", []string{"one one 3 3 True Available", "one 3/3 3 nginx:1.29 Foo one"}},
+		"rename":               {"rename one new", []string{"one new 2 2 True Available", "new 2/2 2 nginx:1.29 Foo one"}},
+		"delete":               {"delete one background", nil},
+		"foreground":           {"delete one foreground", nil},
+		"orphan":               {"delete one orphan", []string{"one 2/2 2 nginx:1.29"}},
+		"others' finalizer":    {written("apiVersion: samplecontroller.k8s.io/v1alpha1\nkind: Foo\nmetadata: {name: held, finalizers: [example.com/hold]}\nspec: {deploymentName: held}") + "; delete held background", []string{"held held 1 1 True Available", ready, "held 1/1 1 nginx:1.29 Foo held", deployment}},
+		"image":                {"set-image one nginx:1.0", []string{ready, deployment}},
+		"name taken":           {"take-name new; rename one new", []string{"one new 2 2 False NameTaken", "new 1/1 1 theirs:1", deployment}},
+		"cut":                  {"cut; scale one 3", []string{"one one 3 3 True Available", "one 3/3 3 nginx:1.29 Foo one"}},
+		"hold":                 {"hold on; scale-deployment one 7", []string{ready, "one 7/7 7 nginx:1.29 Foo one"}},
+		"hold and release":     {"hold on; scale-deployment one 7; hold off", []string{ready, deployment}},
+		"quota":                {"quota on; delete-deployment one", []string{"one one 2 0 False Forbidden"}},
+		"webhook":              {"webhook on; scale one 3", []string{"one one 3 2 False RequestFailed", deployment}},
+		"slow":                 {"slow on; scale one 3", []string{"one one 3 3 True Available", "one 3/3 3 nginx:1.29 Foo one"}},
+		"killed in the middle": {"slow on; scale one 3 &; kill", []string{"one one 3 2 True Available", deployment}},
+		"killed and back":      {"kill; scale one 3; start", []string{"one one 3 3 True Available", "one 3/3 3 nginx:1.29 Foo one"}},
+		"another takes over":   {"start; kill; scale one 3", []string{"one one 3 3 True Available", "one 3/3 3 nginx:1.29 Foo one"}},
+		"deaf to deletion":     {"bug deaf-to-deletion; delete-deployment one", []string{ready}},
+		"deaf to names":        {"bug deaf-to-names; take-name new; rename one new; delete-deployment new", []string{"one new 2 2 False NameTaken", deployment}},
+		"no retry":             {"bug no-retry; quota on; delete-deployment one; quota off", []string{"one one 2 0 False Forbidden"}},
+		"no owner":             {"bug no-owner; create other else 1; delete other background", []string{ready, "else 1/1 1 nginx:1.29", deployment}},
+		"no rename":            {"bug no-rename; rename one new", []string{"one new 2 2 True Available", "new 2/2 2 nginx:1.29 Foo one", deployment}},
+		"deletes first":        {"bug deletes-first; quota on; rename one new", []string{"one new 2 0 False Forbidden"}},
+		"exits":                {"bug exits-on-5xx; webhook on; scale one 3; webhook off", []string{"one one 3 3 True Available", "one 3/3 3 nginx:1.29 Foo one"}},
+		"edge: missed":         {"bug edge-triggered; stop; scale one 4; start; scale one 5", []string{"one one 5 3 False WaitingForReplicas", "one 3/3 3 nginx:1.29 Foo one"}},
+		"edge: deleted":        {"bug edge-triggered; delete-deployment one; scale one 3", []string{"one one 3 0 False WaitingForReplicas"}},
+		"the bug is mended":    {"bug deaf-to-deletion; delete-deployment one; bug none", []string{ready, deployment}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			inTheCluster(t, func(v *visit) {
+				v.does("create one one 2")
+				v.does(strings.Split(test.commands, "; ")...)
+				if d := cmp.Diff(test.want, v.table()); d != "" {
+					v.Errorf("the table (-want +got):\n%s", d)
+				}
+			})
+		})
+	}
+}
+
+// written is the command that applies a YAML.
+func written(yaml string) string {
+	return "apply " + base64.RawURLEncoding.EncodeToString([]byte(yaml))
+}
+
+// What the editor has of an object leads to the same when it is applied, and changed to more.
+func TestEditor(t *testing.T) {
+	inTheCluster(t, func(v *visit) {
+		v.does("create one one 1", "get foo one")
+		yaml := v.said[len(v.said)-1].Answer
+		const want = "apiVersion: samplecontroller.k8s.io/v1alpha1\nkind: Foo\nmetadata:\n  name: one\n  namespace: default\nspec:\n  deploymentName: one\n  replicas: 1\nstatus:\n"
+		if !strings.HasPrefix(yaml, want) {
+			t.Errorf("the YAML of a Foo is\n%s\nwant first\n%s", yaml, want)
+		}
+		v.does(written(strings.Replace(yaml, "replicas: 1", "replicas: 2", 1)), written(strings.ReplaceAll(yaml, " one", " two")), "delete two orphan", "get deployment two")
+		yaml = v.said[len(v.said)-1].Answer
+		v.does("delete-deployment two", written(yaml))
+		if d := cmp.Diff([]string{ready, deployment, "two 1/1 1 nginx:1.29"}, v.table()); d != "" {
+			t.Errorf("the table (-want +got):\n%s", d)
+		}
+	})
+}
+
+// Commands can come from a link or from the editor. A rejected command says why, and changes
+// nothing.
+func TestRefusals(t *testing.T) {
+	const foo = "apiVersion: samplecontroller.k8s.io/v1alpha1\nkind: Foo\nmetadata: {name: bad}\n"
+	inTheCluster(t, func(v *visit) {
+		before := fmt.Sprint(v.State())
+		for text, why := range map[string]string{
+			"":                    "no such command",
+			"drop tables":         "no such command",
+			"create a a 1 1":      "every field",
+			"create a a 11":       "from 0 to 10",
+			`create a","x":" a 1`: "small letters",
+			"scale ../pods 1":     "small letters",
+			"create " + strings.Repeat("a", 41) + " a 1": "1 to 40",
+			"delete a Never":                                "every field",
+			"scale a 1":                                     `Error from server (NotFound): foos.samplecontroller.k8s.io "a" not found`,
+			written("a: ["):                                 "yaml: line 1",
+			written("apiVersion: v1\nkind: Pod"):            `no matches for kind "Pod" in version "v1"`,
+			written(foo + "spec: {replica: 1}"):             `unknown field "replica"`,
+			written(foo + "spec: {deploymentName: A}"):      "should match",
+			written(strings.Replace(foo, "bad", "../a", 1)): "metadata.name",
+			written(strings.Replace(foo, "{", "{namespace: other, ", 1) + "spec: {deploymentName: a}"): "namespace",
+			written(strings.Repeat("#", 3001)):                      "up to 3,000 bytes",
+			written(foo + "spec: {deploymentName: a}\n---\n" + foo): "One object",
+		} {
+			v.Do(text)
+			if last := v.said[len(v.said)-1]; !last.Refused || !strings.Contains(last.Answer, why) {
+				t.Errorf("%q is answered %q, want %q in it", text, last.Answer, why)
+			}
+		}
+		if d := cmp.Diff(before, fmt.Sprint(v.State())); d != "" {
+			t.Errorf("rejected commands changed the state:\n%s", d)
+		}
+	})
+}
+
+// The steps that are told are those of the process that leads. One that is killed does not give
+// its Lease away, and one that exits is started again.
+func TestWhoseStepsAreTold(t *testing.T) {
+	inTheCluster(t, func(v *visit) {
+		v.does("start", "kill &")
+		time.Sleep(2 * time.Second) // The Lease is good for one more.
+		if from := v.processes(); len(from) != 2 {
+			t.Errorf("the leader was killed, and at once another one leads: %s", from)
+		}
+		v.passes()
+		v.does("kill", "start")
+		if d := cmp.Diff([]string{"controller-1", "gone", "controller-2", "gone", "controller-3"}, v.processes()); d != "" {
+			t.Errorf("the processes that were told (-want +got):\n%s", d)
+		}
+		v.Do("bug no-owner") // whose process has no Lease yet when the next bug comes
+		v.does("bug exits-on-5xx", "webhook on", "create one one 1")
+		if from := fmt.Sprint(v.processes()); strings.Count(from, "gone") < 3 {
+			t.Errorf("with a webhook that is down the program has not ended again and again: %s", from)
+		}
+	})
+}
+
+// A server that has forgotten is one that the informers list again.
+func TestForget(t *testing.T) {
+	inTheCluster(t, func(v *visit) {
+		v.does("create one one 1", "cut")
+		v.seen = ""
+		v.does("forget")
+		if !strings.Contains(v.seen, "store relisted Foo") {
+			t.Errorf("nothing was listed again:\n%s", v.seen)
+		}
+	})
+}
+
+// Each write is told with who wrote it, and what is there now: a correction, a refusal, a
+// conflict with another client, and what the garbage collector does.
+func TestWrites(t *testing.T) {
+	for name, test := range map[string]struct{ commands, want string }{
+		"corrected":  {"scale-deployment one 7", "you: PATCH Deployment one 200 7; controller-1: PUT Deployment one 200 2"},
+		"restored":   {"delete-deployment one", "you: DELETE Deployment one 200; controller-1: POST Deployment one 201 2"},
+		"after kill": {"kill; scale-deployment one 5; scale-deployment one 9; start", "you: PATCH Deployment one 200 5; you: PATCH Deployment one 200 9; controller-2: PUT Deployment one 200 2"},
+		"refused":    {"quota on; delete-deployment one &; quota off", "you: DELETE Deployment one 200; controller-1: POST Deployment  403"},
+		"conflict":   {"busy on; scale one 4", "you: PATCH Foo one 200 4; another client: PATCH Deployment one 200; controller-1: PUT Deployment one 409; controller-1: PUT Deployment one 200 4"},
+		"collected":  {"delete one background", "you: DELETE Foo one 200; the garbage collector: DELETE Deployment one 200"},
+		"no answer":  {"lose on; scale one 4", "you: PATCH Foo one 200 4; controller-1: PUT Deployment one 200 4"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			inTheCluster(t, func(v *visit) {
+				v.does("create one one 2")
+				v.wrote = nil
+				v.does(strings.Split(test.commands, "; ")...)
+				if got := strings.Join(v.wrote, "; "); !strings.HasPrefix(got, test.want) {
+					t.Errorf("the writes are\n%s\nwant\n%s", got, test.want)
+				}
+			})
+		})
+	}
+}
+
+// What waits is told: what a held watch keeps back, what the store has meanwhile, and how long a
+// Lease still holds. After reset nothing is left of it.
+func TestWhatWaits(t *testing.T) {
+	inTheCluster(t, func(v *visit) {
+		v.does("create one one 2", "start")
+		v.Do("hold on")
+		v.does("scale-deployment one 5")
+		if state := v.State(); state.Held == 0 || state.Store["one"] != "2" {
+			t.Errorf("with a held watch the state is %+v", state)
+		}
+		v.Do("kill")
+		if left := time.Until(time.UnixMilli(v.State().Lease)); left <= 2*time.Second || left > 4*time.Second {
+			t.Errorf("the Lease of a leader that was killed holds for another %s", left)
+		}
+		v.does("bug no-retry", "quota on", "reset")
+		state := v.State()
+		if len(state.Foos)+len(state.Deployments)+state.Held != 0 || len(state.Replicas) != 1 || state.Bug != "none" || state.On["quota"] || state.On["hold"] || state.Lease != 0 {
+			t.Errorf("after reset: %+v", state)
+		}
+		v.does("create one one 2")
+		if d := cmp.Diff([]string{ready, deployment}, v.table()); d != "" {
+			t.Errorf("the table (-want +got):\n%s", d)
+		}
+	})
+}

@@ -1,0 +1,227 @@
+// The page of the site with a cluster behind it, and what the visitor can do to that.
+
+import {picture, player} from '../../../internal/observe/page/static/main.js';
+import {byId, counted, el, say} from '../../../internal/observe/page/static/dom.js';
+import {files} from '../../../internal/observe/page/static/panel.js';
+import {ask, on} from './cluster.js';
+import * as objects from './objects.js';
+import * as tour from './tour.js';
+
+// --- the places ---
+
+byId('time').append(document.querySelector('.controls'), byId('objects'));
+byId('visit').append(byId('panel'));
+picture.latest = 3000;
+picture.fastest = 260;
+
+// What a visitor reads elsewhere must not end what goes on here.
+document.querySelector('main').addEventListener('click', ({target}) => target.closest('a:not([href^="#"])')?.setAttribute('target', '_blank'));
+
+// Where the panel names a file that this site shows, that is a link to it.
+const {named} = files;
+files.named = (file, name) => (readingPath.includes(file) ? el('a', {href: `read/${file}.html${name ? `#${name}` : ''}`}, named(file)) : named(file));
+
+// --- what is done ---
+
+const mostLines = 100;
+const mostCharacters = 1500; // of a link
+const bugs = [...document.querySelectorAll('#wrong [data-send]')]; // The first is none.
+const switches = [...document.querySelectorAll('.luck [type=checkbox]')];
+// What was done since everything began anew; the same again leads to the same table.
+let done = [];
+let riddle = null; // of the puzzle: {n, bug, moves}
+
+function moved(n) {
+  if (riddle) {
+    riddle.moves += n;
+    say(byId('moves'), String(riddle.moves));
+    say(byId('wrong-guess'), '');
+  }
+}
+
+// Says what is true of a bug.
+function about(name) {
+  [...byId('truth').children].forEach((truth) => { truth.hidden = truth.dataset.bug !== name; });
+}
+
+function guess(name) {
+  moved(1);
+  if (name !== riddle.bug) {
+    say(byId('wrong-guess'), `It is not ${name}.`);
+    return;
+  }
+  say(byId('solved'), `Found ${name} in ${counted(riddle.moves, 'move')}.`);
+  about(name);
+  byId('challenge').href = `#puzzle=${riddle.n}&moves=${riddle.moves}`;
+  history.replaceState(null, '', byId('challenge').href);
+  byId('wrong').hidePopover();
+  riddle = null;
+  tour.solved();
+}
+
+// An action of the visitor: what is still drawn of the one before goes.
+async function act(commands) {
+  moved(1);
+  picture.clear();
+  objects.begin();
+  tour.before();
+  for (const command of commands) {
+    await ask(command);
+  }
+}
+
+// What a field holds, as a word of a command: see encoded in tools/playground/lab.
+const held = ({id, value}) => (id !== 'yaml' ? value
+  : btoa(String.fromCodePoint(...new TextEncoder().encode(value))).replaceAll('+', '-').replaceAll('/', '_').replaceAll('=', ''));
+
+document.querySelector('.play').addEventListener('click', ({target}) => {
+  const {send, do: name} = target.closest('[data-send]')?.dataset ?? {};
+  if (!send || ![...send.matchAll(/{(.*?)}/g)].every(([, id]) => byId(id).reportValidity())) {
+    return;
+  }
+  if (riddle && send.startsWith('bug ')) {
+    guess(name);
+  } else {
+    act([send.replaceAll(/{(.*?)}/g, (_, id) => held(byId(id))) + (target.type !== 'checkbox' ? '' : target.checked ? ' on' : ' off')]);
+  }
+});
+
+// --- what comes of it ---
+
+// It is drawn from below: nothing must be scrolled.
+function line(tone, ...text) {
+  byId('log').prepend(el('li', {class: tone}, ...text));
+  byId('log').children[mostLines]?.remove();
+}
+
+on('said', (text) => {
+  const {command, kubectl, answer, refused} = JSON.parse(text);
+  const secret = riddle && command.startsWith('bug ');
+  if (kubectl) {
+    line('asked', el('span', {translate: 'no'}, `$ ${kubectl}`));
+  }
+  line(refused ? 'refused' : 'answered', secret ? 'A bug is hidden.' : answer);
+  if (command.startsWith('apply ')) {
+    say(byId('refused'), refused ? answer : '');
+  }
+  if ((refused || !kubectl) && !secret) {
+    objects.means(answer);
+  }
+  if (command === 'reset') {
+    done = [];
+    objects.forget();
+  } else if (command.startsWith('get ') && !refused) {
+    byId('yaml').value = answer;
+  } else if (command && !refused && !secret) {
+    done.push(command.replaceAll(' ', '+'));
+    byId('link').href = `#${done.join(';')}`;
+    byId('long').hidden = byId('link').hash.length <= mostCharacters;
+    byId('link').hidden = !byId('long').hidden;
+  }
+  tour.did(command, refused);
+});
+
+on('write', (text) => {
+  const write = JSON.parse(text);
+  objects.wrote(write);
+  tour.wrote(write);
+  if (objects.who(write.by) === write.by && player.mode === 'live') { // The controller's are among its steps.
+    const {at, kind, by, method} = write, key = `default/${write.name}`;
+    picture.step({part: 'server', at, kind, key, subject: `${kind} ${key}`, request: write, meaning: {tone: 'note', text: `${method} by ${by}`}});
+  }
+});
+
+let state = {on: {}, replicas: [], lease: 0, held: 0};
+on('state', (text) => {
+  state = JSON.parse(text);
+  objects.now(state);
+  tour.now(state);
+  switches.forEach((box) => { box.checked = Boolean(state.on[box.dataset.send]); });
+  bugs.forEach((bug) => { bug.ariaPressed = !riddle && bug.dataset.do === state.bug; });
+  // What is on is named, and one click puts it back.
+  byId('on').replaceChildren(...switches.filter((box) => box.checked).map((box) => [box.value, `${box.dataset.send} off`])
+    .concat(state.bug === 'none' || riddle ? [] : [[`bug ${state.bug}`, 'bug none']])
+    .map(([name, back]) => el('li', {}, el('button', {type: 'button', 'data-send': back}, `${name} ✕`))));
+  say(byId('replicas-now'), state.replicas.join(', ') || '–');
+  wait();
+});
+
+// What waits, and until when.
+function wait() {
+  const left = Math.ceil((state.lease - Date.now()) / 1000);
+  const words = [
+    state.held > 0 && `${counted(state.held, 'event')} held back`,
+    left > 0 ? `nobody leads, Lease ${left} s left` : awake && state.replicas.length === 0 && 'no controller runs',
+  ].filter(Boolean);
+  say(byId('waits'), words.join(' · '));
+  picture.why = words.map((text) => `${text[0].toUpperCase()}${text.slice(1)}`).join('. ');
+}
+setInterval(wait, 500);
+
+// A screen reader hears what happened as soon as nothing more does, and no number that counts down.
+byId('summary').hidden = true;
+let heard = '';
+setInterval(() => {
+  const told = [...document.querySelectorAll('#last, .objects .note:not([hidden]), #waits')]
+    .map((place) => (place.matches('tr') ? `${place.previousElementSibling.cells[0].textContent}: ` : '') + place.textContent.replace(/ ?\d+ s.*$/, (rest) => (place.id === 'last' ? rest : '')));
+  const text = told.filter(Boolean).join('. ');
+  if (text === heard) {
+    say(byId('heard'), text);
+  }
+  heard = text;
+}, 700);
+
+// --- what the link says ---
+
+// A lesson, the puzzle, a bug and bad luck, or else commands. The program takes none that is not
+// in its own list.
+function follow() {
+  const text = location.hash.slice(1);
+  const wanted = new URLSearchParams(text);
+  const bug = bugs.slice(1).find(({dataset}) => dataset.do === wanted.get('bug'));
+  const luck = wanted.get('luck')?.split(',') ?? [];
+  const soon = (commands) => tour.begin(0, commands.flatMap((command) => [command, 'wait']));
+  riddle = null;
+  about(bug?.dataset.do);
+  if (wanted.has('puzzle')) {
+    // Its number does not name the bug.
+    const n = Math.abs(Number.parseInt(wanted.get('puzzle'), 10)) || Math.ceil(Math.random() * 999);
+    riddle = {n, bug: bugs[1 + n % (bugs.length - 1)].dataset.do, moves: 0};
+    moved(0);
+    say(byId('beat'), wanted.get('moves') > 0 ? `It was found in ${counted(Number(wanted.get('moves')), 'move')}.` : '');
+    // A bug must show by what the visitor does, so all is as it must be before that.
+    tour.begin(tour.puzzle, ['create example-foo web 2', 'create cafe bar 1', 'wait', `bug ${riddle.bug}`, 'wait']);
+  } else if (bug || luck.length > 0) {
+    soon(['create example-foo web 2', ...(bug ? [`bug ${bug.dataset.do}`] : []),
+      ...switches.filter(({value}) => luck.includes(value.toLowerCase().replaceAll(' ', '-'))).map(({dataset}) => `${dataset.send} on`),
+      ...(bug?.dataset.fault.split('; ') ?? [])]);
+  } else if (text.length <= mostCharacters && /^[-\w.:/+;]+$/.test(text)) {
+    soon(text.replaceAll('+', ' ').split(';'));
+  } else {
+    tour.begin(/^([1-9]|10)$/.test(wanted.get('lesson')) ? Number(wanted.get('lesson')) : 1);
+  }
+}
+
+// --- the program ---
+
+const progress = byId('loading').querySelector('progress');
+on('progress', (part) => { progress.value = part; });
+on('failed', (text) => {
+  say(byId('loading'), `There is no cluster in this tab: ${JSON.parse(text)}. The recording plays.`);
+  byId('visit').disabled = true;
+});
+
+let awake = false;
+on('hello', () => {
+  if (!awake) {
+    awake = true;
+    byId('loading').hidden = true;
+    byId('visit').disabled = false;
+    objects.forget();
+    follow();
+  }
+});
+// A link to a place of the page is none to a state.
+addEventListener('hashchange', () => awake && !byId(location.hash.slice(1)) && follow());
+
+tour.open({act, again: follow});

@@ -1,0 +1,175 @@
+// The objects as kubectl get shows them, what happened to each last, and what came of an action.
+// A correction is over in milliseconds: both are made of the writes, not of what is so now.
+
+import {choose, picture, player} from '../../../internal/observe/page/static/main.js';
+import {byId, counted, el, say, took as lasted} from '../../../internal/observe/page/static/dom.js';
+
+// So many states of one object are told.
+const mostValues = 5;
+// So many rows light up at once; more would be all of the table.
+const mostLit = 8;
+// How long the row of an object that is gone stays, at least.
+const remembered = 10_000;
+
+let state = {foos: [], deployments: [], on: {}, held: 0};
+// What happened to an object, by 'Kind name': its states one after the other, the last of which
+// the controller has written if it is closed. null is none.
+const stories = new Map();
+
+/** Who writes, in words. A process of the controller is the controller. */
+export const who = (by) => (by.startsWith('controller-') ? 'the controller' : by);
+
+// What a controller keeps right.
+const fieldsOf = ({replicas, deploymentName, template}) => ({replicas, Deployment: deploymentName, image: template?.spec?.containers?.[0]?.image});
+
+/** Takes a write. */
+export function wrote(write) {
+  count(write);
+  const gone = write.method === 'DELETE';
+  if (write.status || write.code >= 300 || !gone && !write.spec) {
+    return;
+  }
+  const id = `${write.kind} ${write.name}`;
+  const before = stories.get(id);
+  const story = before && !before.closed ? before : {values: [before?.values.at(-1) ?? null], since: write.at};
+  story.values = [...story.values, gone ? null : fieldsOf(write.spec)].slice(-mostValues);
+  stories.set(id, Object.assign(story, {by: who(write.by), method: write.method, at: write.at, closed: who(write.by) === 'the controller' || write.kind === 'Foo'}));
+}
+
+// "replicas 2 → 7 → 2 · 14 ms · the controller's PUT"
+function told({values, since, at, by, method, closed}) {
+  const arrows = (texts) => texts.join(' → ');
+  const field = Object.keys(values.at(-1) ?? {}).find((name) => values.some((value) => value?.[name] !== values.at(-1)[name]));
+  return [values.includes(null) ? arrows(values.slice(1).map((value) => (value ? 'created' : 'deleted')))
+    : field ? `${field} ${arrows(values.map((value) => value[field]))}` : 'written again',
+  values.length > 2 && closed && lasted(at - since), by === 'you' ? by : `${by}'s ${method}`].filter(Boolean).join(' · ');
+}
+
+/** How long the last correction of an object took, as text. */
+export function took(id) {
+  const story = stories.get(id);
+  return lasted(story ? story.at - story.since : 0);
+}
+
+// What an object waits for, or what happened to it last.
+function noteOf(kind, name, cells) {
+  const due = kind === 'Foo' ? (player.world.later.get(`default/${name}`) ?? 0) - Date.now() : 0;
+  const has = (n) => (n === undefined ? 'none' : `replicas ${n}`);
+  const [stored, replicas] = [has(state.store?.[name]), has(cells?.[1].split('/')[1])];
+  if (kind === 'Deployment' && state.on.hold && stored !== replicas) {
+    return `server: ${cells ? replicas : 'gone'} · the controller's store: ${stored}`;
+  }
+  if (due > 500) {
+    return `next try in ${Math.ceil(due / 1000)} s`;
+  }
+  const story = stories.get(`${kind} ${name}`);
+  // What came of an earlier action is told on if it was a correction.
+  return story && (story.values.length > 2 || story.at >= (action?.at ?? Infinity)) ? told(story) : '';
+}
+
+const rows = new Map();
+function rowOf(id, width) {
+  if (!rows.has(id)) {
+    const [kind, name] = id.split(' ');
+    const link = el('button', {type: 'button', class: 'link', onclick: () => choose.object(`${kind} default/${name}`)}, name);
+    const row = el('tr', {translate: 'no'}, Array.from({length: width}, (_, i) => el('td', {}, i === 0 && link)));
+    const note = el('td', {colspan: width});
+    rows.set(id, {row, note, line: el('tr', {class: 'note'}, note), shown: ''});
+  }
+  return rows.get(id);
+}
+
+function lightUp({row, line}) {
+  const [lit, dark] = [{backgroundColor: 'var(--lit)'}, {backgroundColor: 'transparent'}];
+  for (const part of [row, line]) {
+    part.animate(picture.still ? [lit, lit] : [lit, {...lit, offset: 0.4}, dark], picture.still ? 1000 : 2000);
+  }
+}
+
+function draw() {
+  tell();
+  const changed = [];
+  for (const [kind, table, width] of [['Foo', 'foos', 6], ['Deployment', 'deployments', 5]]) {
+    const there = new Map(state[table].map((cells) => [cells[0], cells]));
+    const gone = [...stories].filter(([id, story]) => id.startsWith(`${kind} `) && !story.values.at(-1)).map(([id]) => id.slice(kind.length + 1)).filter((name) => !there.has(name));
+    const wanted = [...there.keys(), ...gone].flatMap((name) => {
+      const shown = rowOf(`${kind} ${name}`, width);
+      const cells = there.get(name);
+      const note = noteOf(kind, name, cells);
+      for (let i = 1; i < width; i++) {
+        say(shown.row.cells[i], cells?.[i] ?? '–');
+      }
+      say(shown.note, note);
+      shown.row.classList.toggle('gone', !cells);
+      shown.line.hidden = !note;
+      const text = `${cells} ${note.replace(/\d+ s$/, '')}`;
+      if (shown.shown !== text) {
+        shown.shown = text;
+        changed.push(shown);
+      }
+      return [shown.row, shown.line];
+    });
+    const body = byId(table).tBodies[0];
+    wanted.forEach((row, i) => row !== body.children[i] && body.insertBefore(row, body.children[i] ?? null));
+    [...body.children].slice(wanted.length).forEach((row) => row.remove());
+  }
+  const lit = [...rows.values()].filter(({row}) => row.getAnimations().length > 0);
+  if (new Set([...lit, ...changed]).size <= mostLit) {
+    changed.forEach(lightUp);
+  }
+}
+
+setInterval(draw, 200);
+
+/** Takes what is so now. */
+export function now(newest) {
+  state = newest;
+}
+
+// --- what came of an action ---
+
+let action = null;
+
+/** An action of the visitor begins; nothing before it counts. */
+export function begin() {
+  action = {text: '', at: Date.now(), last: 0, of: new Map()};
+  for (const [id, {values, at}] of stories) {
+    if (!values.at(-1) && Date.now() - at > remembered && !state.on.hold) {
+      stories.delete(id);
+    }
+  }
+}
+
+/** Forgets everything: the cluster is empty. */
+export function forget() {
+  stories.clear();
+  rows.clear();
+  action = null;
+}
+
+/** Says what an action is that is no request. */
+export function means(text) {
+  if (action && !action.text && action.of.size === 0) {
+    action.text = text.replace(/\.$/, '');
+  }
+}
+
+function count({by, method, code, at, status}) {
+  if (action) {
+    const n = action.of.get(who(by)) ?? action.of.set(who(by), new Map()).get(who(by));
+    const key = [status ? `status ${method}` : method, code >= 300 && `(${code})`].filter(Boolean).join('|');
+    n.set(key, (n.get(key) ?? 0) + 1);
+    action.last = Math.max(action.last, at - action.at);
+  }
+}
+
+// "1 DELETE by you, 1 POST and 2 status PUTs by the controller, 1.8 s"
+function tell() {
+  const {text, last, of} = action ?? {text: 'What comes of an action is told here', last: 0, of: new Map()};
+  const parts = [...of].map(([by, methods]) => `${[...methods].map(([method, n]) => {
+    const [word, ...code] = method.split('|');
+    return [counted(n, word), ...code].join(' ');
+  }).join(', ').replace(/, ([^,]+)$/, ' and $1')} by ${by}`);
+  const told = [text, ...parts, last > 0 && parts.length > 0 && lasted(last)].filter(Boolean);
+  say(byId('last'), told.join(', '));
+}

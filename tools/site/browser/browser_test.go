@@ -1,0 +1,331 @@
+//go:build page
+
+package browser
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"net/url"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/chromedp/cdproto/cdp"
+	"github.com/chromedp/cdproto/emulation"
+	"github.com/chromedp/cdproto/input"
+	"github.com/chromedp/cdproto/log"
+	"github.com/chromedp/cdproto/network"
+	"github.com/chromedp/cdproto/page"
+	"github.com/chromedp/cdproto/runtime"
+	"github.com/chromedp/chromedp"
+
+	byhandpage "example.com/byhand/internal/observe/page"
+	"example.com/byhand/internal/observe/trace"
+)
+
+var (
+	shots    = flag.String("screenshots", "screenshots", "`folder` for the screenshots; it is ignored by git")
+	chromium = flag.String("chromium", "chromium", "the `browser`")
+	// Other work may share the machine.
+	patience = flag.Duration("deadline", 60*time.Second, "how long to wait for what must happen")
+)
+
+// tab is one tab of a browser of its own, and what it did.
+type tab struct {
+	*testing.T
+	ctx context.Context
+	// byKeys: acts presses keys.
+	byKeys bool
+
+	mu       sync.Mutex
+	problems []string
+	forgiven []string
+	requests []string
+}
+
+// look says how the browser is set up.
+type look struct {
+	width, height int64
+	phone, dark   bool
+	still         bool
+	// unwitnessed leaves the witness out: it takes time in each frame.
+	unwitnessed bool
+}
+
+// witness notes what is in view for moments only. A test that looks now and then
+// would miss it on a machine that is busy.
+const witness = `
+	window.witness = {tokens: new Set(), looks: new Set(), captions: new Set(), crosses: new Set(), words: new Set()};
+	new MutationObserver(() => {
+		document.querySelectorAll('.lane .token text').forEach((e) => witness.tokens.add(e.textContent));
+		document.querySelectorAll('.lane .token').forEach((e) => witness.looks.add(e.getAttribute('class')));
+		document.querySelectorAll('.lane .token-cross[opacity="1"]').forEach((e) => witness.crosses.add(e.parentElement.textContent));
+		document.querySelectorAll('#caption').forEach((e) => witness.captions.add(e.textContent));
+		document.querySelectorAll('#state, #waits, .objects .note td').forEach((e) => witness.words.add(e.textContent));
+	}).observe(document, {subtree: true, childList: true, characterData: true, attributes: true, attributeFilter: ['opacity']});`
+
+var laptop = look{width: 1440, height: 1000}
+
+// open starts a browser, opens the page in it, and ends it with the test. A
+// message on the console, an exception, or a request that leaves this machine
+// fails the test.
+func open(t *testing.T, address string, l look) *tab {
+	t.Helper()
+	executable, err := exec.LookPath(*chromium)
+	if err != nil {
+		t.Fatalf("no browser: install Chromium (on Debian, apt-get install chromium), or name yours with -chromium FILE: %v", err)
+	}
+	options := append(chromedp.DefaultExecAllocatorOptions[:],
+		chromedp.ExecPath(executable),
+		chromedp.UserDataDir(t.TempDir()),
+		chromedp.Flag("disable-background-networking", true),
+		chromedp.Flag("disable-component-update", true),
+		chromedp.Flag("hide-scrollbars", true),
+		chromedp.Flag("disable-gpu", true),
+	)
+	if os.Geteuid() == 0 {
+		// Its sandbox does not start as root, which is what a container's tests run as.
+		options = append(options, chromedp.NoSandbox)
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), 10**patience)
+	t.Cleanup(cancel)
+	allocator, end := chromedp.NewExecAllocator(ctx, options...)
+	t.Cleanup(end)
+	tabContext, closeTab := chromedp.NewContext(allocator)
+	t.Cleanup(func() {
+		// Waits for the process, which would else write to a folder that is gone.
+		_ = chromedp.Cancel(tabContext)
+		closeTab()
+	})
+	b := &tab{T: t, ctx: tabContext}
+	// Starts the browser; a context with a timeout would end it again.
+	if err := chromedp.Listen(tabContext, b.hear); err != nil {
+		t.Fatal(err)
+	}
+	b.prepare(l)
+	b.do(chromedp.Navigate(address))
+	t.Cleanup(b.check)
+	t.Cleanup(func() {
+		if !t.Failed() {
+			b.shot("end")
+		}
+	})
+	return b
+}
+
+func (b *tab) prepare(l look) {
+	b.Helper()
+	command(b, network.Enable, network.EnableParams{})
+	command(b, runtime.Enable, cdp.Empty{})
+	command(b, log.Enable, cdp.Empty{})
+	b.turns(l)
+	if !l.unwitnessed {
+		command(b, page.AddScriptToEvaluateOnNewDocument, page.AddScriptToEvaluateOnNewDocumentParams{Source: witness})
+	}
+}
+
+// turns gives the tab another look.
+func (b *tab) turns(l look) {
+	b.Helper()
+	features := []*emulation.MediaFeature{
+		{Name: "prefers-color-scheme", Value: map[bool]string{true: "dark", false: "light"}[l.dark]},
+		{Name: "prefers-reduced-motion", Value: map[bool]string{true: "reduce", false: "no-preference"}[l.still]},
+	}
+	command(b, emulation.SetDeviceMetricsOverride, emulation.SetDeviceMetricsOverrideParams{Width: l.width, Height: l.height, DeviceScaleFactor: 1, Mobile: l.phone})
+	command(b, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{Features: features})
+}
+
+// command sends one command of the protocol.
+func command[P, R any](b *tab, c cdp.Command[P, R], params P) R {
+	b.Helper()
+	result, err := chromedp.Call(b.ctx, c, params)
+	if err != nil {
+		b.Fatal(err)
+	}
+	return result
+}
+
+func (b *tab) hear(event any) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	switch event := event.(type) {
+	case *network.EventRequestWillBeSent:
+		b.requests = append(b.requests, event.Request.URL)
+	case *runtime.EventExceptionThrown:
+		b.problems = append(b.problems, fmt.Sprintf("exception: %s %+v", event.ExceptionDetails.Text, event.ExceptionDetails.Exception))
+	case *log.EventEntryAdded:
+		b.problems = append(b.problems, fmt.Sprintf("%s: %s %s", event.Entry.Level, event.Entry.Text, event.Entry.URL))
+	case *runtime.EventConsoleAPICalled:
+		var said []string
+		for _, argument := range event.Args {
+			said = append(said, string(argument.Value)+argument.Description)
+		}
+		b.problems = append(b.problems, fmt.Sprintf("console.%s: %s", event.Type, strings.Join(said, " ")))
+	case *page.EventJavascriptDialogOpening:
+		b.problems = append(b.problems, "dialog: "+event.Message)
+	}
+}
+
+// forgive ignores messages that a test causes on purpose, also those that come later.
+func (b *tab) forgive(texts ...string) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.forgiven = append(b.forgiven, texts...)
+}
+
+// check fails the test for what the page should not have done.
+func (b *tab) check() {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	for _, problem := range b.problems {
+		if !slices.ContainsFunc(b.forgiven, func(text string) bool { return strings.Contains(problem, text) }) {
+			b.Error(problem)
+		}
+	}
+	for _, address := range b.requests {
+		if to, err := url.Parse(address); err != nil || to.Scheme != "data" && to.Scheme != "blob" && to.Scheme != "file" && to.Hostname() != "127.0.0.1" {
+			b.Errorf("the page asks for %s, which is not on this machine", address)
+		}
+	}
+	if len(b.requests) == 0 {
+		b.Error("no request was seen, so none was checked")
+	}
+}
+
+func (b *tab) do(actions ...chromedp.Action[chromedp.Void]) {
+	b.Helper()
+	ctx, cancel := context.WithTimeout(b.ctx, *patience)
+	defer cancel()
+	if err := chromedp.Do(ctx, actions...); err != nil {
+		b.Fatal(err)
+	}
+}
+
+func get[T any](b *tab, action chromedp.Action[T]) T {
+	b.Helper()
+	ctx, cancel := context.WithTimeout(b.ctx, *patience)
+	defer cancel()
+	result, err := chromedp.Run(ctx, action)
+	if err != nil {
+		b.Fatal(err)
+	}
+	return result
+}
+
+// value is what a JavaScript expression yields.
+func value[T any](b *tab, expression string) T {
+	b.Helper()
+	return get(b, chromedp.Evaluate[T](expression))
+}
+
+// until waits for a JavaScript expression to be true.
+func (b *tab) until(expression string) {
+	b.Helper()
+	ctx, cancel := context.WithTimeout(b.ctx, *patience)
+	defer cancel()
+	_, err := chromedp.Run(ctx, chromedp.Poll[bool](expression, chromedp.WithPollingInterval(50*time.Millisecond), chromedp.WithPollingTimeout(0)))
+	if err != nil {
+		b.shot("failed")
+		b.Fatalf("%s: %v", expression, err)
+	}
+}
+
+// sees waits for an element to hold a text.
+func (b *tab) sees(selector, text string) {
+	b.Helper()
+	b.until(fmt.Sprintf("[...document.querySelectorAll(%q)].some((e) => e.textContent.includes(%q))", selector, text))
+}
+
+// witnessed waits until a text of these was in view, however short, since the page
+// was opened or forget was called.
+func (b *tab) witnessed(what, text string) {
+	b.Helper()
+	b.until(fmt.Sprintf("[...witness.%s].some((seen) => seen.includes(%q))", what, text))
+}
+
+// forget lets everything be witnessed anew.
+func (b *tab) forget() {
+	b.Helper()
+	b.run("Object.values(witness).forEach((seen) => seen.clear())")
+}
+
+// click clicks on the first element of a selector, until the element heard it: what the page
+// drew anew or moved between the search and the click was not clicked on.
+func (b *tab) click(selector string) {
+	b.Helper()
+	ctx, cancel := context.WithTimeout(b.ctx, *patience)
+	defer cancel()
+	for missed := true; missed; missed = value[bool](b, "Boolean(window.missed)") {
+		b.run(fmt.Sprintf("window.missed = true; document.querySelector(%q)?.addEventListener('click', () => { missed = false; }, {capture: true})", selector))
+		if err := chromedp.Do(ctx, chromedp.Click(chromedp.CSS(selector))); err != nil && !strings.Contains(err.Error(), "Could not find node") {
+			b.Fatal(err)
+		}
+	}
+}
+
+// mouse presses or releases the button of the mouse over an element.
+func (b *tab) mouse(selector string, event input.DispatchMouseEventType) {
+	b.Helper()
+	at := value[[]float64](b, fmt.Sprintf("(({x, y, width, height}) => [x + width / 2, y + height / 2])(document.querySelector(%q).getBoundingClientRect())", selector))
+	command(b, input.DispatchMouseEvent, input.DispatchMouseEventParams{Type: event, X: at[0], Y: at[1], Button: input.MouseButtonLeft, ClickCount: 1})
+}
+
+// press gives an element the focus and presses a key.
+func (b *tab) press(selector, key string) {
+	b.Helper()
+	b.do(chromedp.Focus(chromedp.CSS(selector)), chromedp.KeyEvent(key))
+}
+
+// run runs JavaScript.
+func (b *tab) run(script string) {
+	b.Helper()
+	b.do(chromedp.Evaluate[chromedp.Void](script))
+}
+
+// shot keeps a screenshot of what is in view.
+func (b *tab) shot(name string) {
+	b.Helper()
+	image := get(b, chromedp.CaptureScreenshot())
+	file := filepath.Join(*shots, strings.ReplaceAll(b.Name(), "/", "-")+"-"+name+".png")
+	if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
+		b.Fatal(err)
+	}
+	if err := os.WriteFile(file, image, 0o644); err != nil {
+		b.Fatal(err)
+	}
+}
+
+// serve shows the steps of a source until the test ends.
+func serve(t *testing.T, source *trace.History, o byhandpage.Options) string {
+	t.Helper()
+	address, _ := serveAt(t, "http://127.0.0.1:0", source, o)
+	return address
+}
+
+// serveAt is serve at an address, until stop.
+func serveAt(t *testing.T, address string, source *trace.History, o byhandpage.Options) (at string, stop func()) {
+	t.Helper()
+	server, err := byhandpage.Listen(strings.Trim(strings.TrimPrefix(address, "http:"), "/"), source, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	var running sync.WaitGroup
+	running.Go(func() {
+		if err := server.Run(ctx); err != nil {
+			t.Error(err)
+		}
+	})
+	stop = func() {
+		cancel()
+		running.Wait()
+	}
+	t.Cleanup(stop)
+	return server.URL, stop
+}

@@ -1,0 +1,49 @@
+//go:build page
+
+package browser
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/chromedp/chromedp"
+
+	"example.com/byhand/internal/observe/page"
+)
+
+// TestManyObjects sends a cold start at the speed of the real one, some 400 Foos a second: a
+// sample of it travels, and all of it is in the numbers and can be found.
+func TestManyObjects(t *testing.T) {
+	t.Parallel()
+	s := newScript()
+	b := open(t, serve(t, s.History, page.Options{}), look{width: laptop.width, height: laptop.height, unwitnessed: true})
+	b.sees("#state", "live")
+	pace := time.NewTicker(50 * time.Millisecond)
+	defer pace.Stop()
+	for n := 0; n < 2000; {
+		for range 20 {
+			f := &foo{namespace: fmt.Sprintf("team-%d", n%7), name: fmt.Sprintf("foo-%05d", n), deployment: fmt.Sprintf("foo-%05d", n), replicas: 2, version: n}
+			s.add(f.born()...)
+			n++
+		}
+		if n == 1000 {
+			if tokens := value[int](b, `document.querySelectorAll('.token').length`); tokens == 0 || tokens > 24 {
+				t.Errorf("%d tokens travel, want a sample of at most 24", tokens)
+			}
+		}
+		<-pace.C
+	}
+	b.sees(".part-store .part-number", "4,000 objects")
+	b.sees("#found", "40 of 4,000")
+	if lost := value[string](b, `document.querySelector('#notices').textContent`); lost != "" {
+		t.Errorf("the page says %q", lost)
+	}
+
+	// One of them is found by its name, and is alive.
+	last := &foo{namespace: "team-3", name: "foo-00003", deployment: "foo-00003", replicas: 2, version: 1 << 20}
+	b.do(chromedp.SendKeys(chromedp.CSS("#filter"), "foo-00003"))
+	b.sees("#found", "2 objects")
+	s.add(last.scale(5)...)
+	b.sees("#objects-table .badge", "scaled 2 → 5")
+}

@@ -1,0 +1,75 @@
+// Command site writes the project's site: the controller in a browser tab, the sources
+// in the order of the README's reading path, comment beside code, and the documents.
+// See make site.
+//
+// What it writes are static files with relative links. They open from disk, and from
+// any web space, in a folder of it as well, and ask no other host for anything.
+//
+// It is a module of its own, so that what reads Markdown and joins scripts is not in the
+// go.mod that people read: goldmark, and esbuild, since a browser that opens a file from
+// disk loads no ES module.
+//
+// # Basics
+//
+//   - site.go: which pages there are: the README, and what it and other documents link.
+//   - source.go, highlight.go: a source file as comments and code.
+//   - markdown.go, links.go: a document of the repository as a page.
+//   - playground.go, lessons.go: the page of package internal/observe/page, with the program itself in
+//     the tab (tools/playground/lab), and a recording until that is there.
+//
+// # Caveats
+//
+//   - A file has a page if a document links it that has one. A translation, such as
+//     docs/README.zh-CN.md, is a document like any other.
+//   - Nothing is deleted: a page that is no longer written stays in the folder.
+package main
+
+import (
+	"flag"
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+)
+
+func main() {
+	root := flag.String("root", "../..", "the `folder` of the repository")
+	out := flag.String("out", "", "the `folder` to write")
+	source := flag.String("source", "", "`URL` below which others can read the repository's files; without it, what has no page here is no link")
+	url := flag.String("url", "", "`URL` at which the site stands; without it, a preview of a link may lack its picture")
+	flag.Parse()
+	if err := run(*root, *out, *source, *url); err != nil {
+		fmt.Fprintln(os.Stderr, "site:", err)
+		os.Exit(1)
+	}
+}
+
+func run(root, out, source, url string) error {
+	if out == "" {
+		return fmt.Errorf("into which folder? -out FOLDER")
+	}
+	root, err := filepath.Abs(root)
+	if err != nil {
+		return err
+	}
+	files, err := build(root, os.DirFS(root), source, url)
+	if err != nil {
+		return err
+	}
+	scripts, err := program(root)
+	if err != nil {
+		return err
+	}
+	maps.Copy(files, scripts)
+	for name, content := range files {
+		file := filepath.Join(out, filepath.FromSlash(name))
+		if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
+			return err
+		}
+		if err := os.WriteFile(file, content, 0o644); err != nil {
+			return err
+		}
+	}
+	fmt.Printf("%d files; open %s\n", len(files), filepath.Join(out, "index.html"))
+	return nil
+}

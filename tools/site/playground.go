@@ -1,0 +1,202 @@
+package main
+
+import (
+	"bytes"
+	"compress/gzip"
+	"encoding/base64"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"html/template"
+	"io/fs"
+	"maps"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/evanw/esbuild/pkg/api"
+)
+
+const (
+	playgroundPage = "playground.html"
+	// parts is in how many scripts the program of the playground comes: each one that is
+	// there moves the progress bar.
+	parts = 12
+)
+
+// script is the page that make run serves with what tools/playground/web adds, in one file: from disk
+// a browser loads no ES module, and starts no Worker from a file, so the Worker's code is a text
+// in it.
+func (b *builder) script(root string) ([]byte, error) {
+	goRoot, err := exec.Command("go", "env", "GOROOT").Output()
+	if err != nil {
+		return nil, fmt.Errorf("go env GOROOT: %w", err)
+	}
+	folder := filepath.Join(root, "tools", "playground", "web")
+	worker := ""
+	for _, file := range []string{filepath.Join(strings.TrimSpace(string(goRoot)), "lib", "wasm", "wasm_exec.js"), filepath.Join(folder, "worker.js")} {
+		code, err := os.ReadFile(file)
+		if err != nil {
+			return nil, err
+		}
+		worker += string(code)
+	}
+	defined := map[string]string{"parts": fmt.Sprint(parts)}
+	for name, value := range map[string]any{"workerCode": worker, "readingPath": slices.Sorted(maps.Keys(b.found))} {
+		text, err := json.Marshal(value)
+		if err != nil {
+			return nil, err
+		}
+		defined[name] = string(text)
+	}
+	result := api.Build(api.BuildOptions{
+		AbsWorkingDir: root,
+		EntryPoints:   []string{filepath.Join(folder, "main.js")},
+		Define:        defined,
+		Plugins:       []api.Plugin{swapped(filepath.Join(folder, "feed.js"))},
+		Loader:        map[string]api.Loader{".json": api.LoaderText},
+		Bundle:        true,
+		Format:        api.FormatIIFE,
+		Charset:       api.CharsetUTF8,
+	})
+	if len(result.Errors) > 0 {
+		return nil, errors.New(strings.Join(api.FormatMessages(result.Errors, api.FormatMessagesOptions{}), ""))
+	}
+	return result.OutputFiles[0].Contents, nil
+}
+
+// program builds the program of the playground and returns its scripts, gzip in base64. From
+// disk a browser reads nothing but scripts. It prints the size.
+func program(root string) (map[string][]byte, error) {
+	folder, err := os.MkdirTemp("", "playground")
+	if err != nil {
+		return nil, err
+	}
+	defer os.RemoveAll(folder)
+	file := filepath.Join(folder, "tab.wasm")
+	workspace, err := slim(root, folder)
+	if err != nil {
+		return nil, err
+	}
+	build := exec.Command("go", "build", "-trimpath", "-ldflags=-s -w", "-o", file, "./tools/playground/lab/tab")
+	build.Dir, build.Stderr = root, os.Stderr
+	build.Env = append(os.Environ(), "GOOS=js", "GOARCH=wasm", "GOWORK="+workspace)
+	fmt.Println("Building the playground's program, the first time a minute or two")
+	if err := build.Run(); err != nil {
+		return nil, fmt.Errorf("%s: %w", build, err)
+	}
+	content, err := os.ReadFile(file)
+	if err != nil {
+		return nil, err
+	}
+	var packed bytes.Buffer
+	w, _ := gzip.NewWriterLevel(&packed, gzip.BestCompression)
+	// A buffer takes everything.
+	_, _ = w.Write(content)
+	_ = w.Close()
+	fmt.Printf("The playground's program: %.1f MB, gzipped %.1f MB\n", float64(len(content))/1e6, float64(packed.Len())/1e6)
+	scripts := map[string][]byte{}
+	each := (packed.Len() + parts - 1) / parts
+	for i := range parts {
+		scripts[fmt.Sprintf("playground/part%d.js", i)] = []byte(`byhandPart("` + base64.StdEncoding.EncodeToString(packed.Next(each)) + "\")\n")
+	}
+	return scripts, nil
+}
+
+// Generated code of client-go that is about one API group, as a version of it is named: a line, a
+// method or a part of one. The program uses these groups of some 60, which are two fifths of its size.
+var (
+	ofGroup = regexp.MustCompile(`(?m)^.*\b[a-z]+v\d\w*(\.| "k8s).*\n(\treturn c\..*\n}\n|\tif err != nil {\n\t\treturn nil, err\n\t}\n)?`)
+	needed  = regexp.MustCompile(`\b(appsv1|autoscalingv1|coordinationv1|corev1|eventsv1)\b`)
+)
+
+// slim copies client-go into the folder without the groups that the program does not use, and
+// returns a go.work with which root is built with the copy.
+func slim(root, folder string) (workspace string, err error) {
+	list := exec.Command("go", "list", "-m", "-f", "{{.GoVersion}}\n{{.Dir}}", "example.com/byhand", "k8s.io/client-go")
+	list.Dir = root
+	listed, err := list.Output()
+	if err != nil {
+		return "", fmt.Errorf("%s: %w", list, err)
+	}
+	lines := strings.Split(string(listed), "\n")
+	version, original, copied := lines[0], lines[3], filepath.Join(folder, "client-go")
+	if err := os.CopyFS(copied, os.DirFS(original)); err != nil {
+		return "", err
+	}
+	for _, name := range []string{"clientset.go", "scheme/register.go"} {
+		file := filepath.Join(copied, "kubernetes", name)
+		code, err := os.ReadFile(file)
+		if err != nil {
+			return "", err
+		}
+		code = ofGroup.ReplaceAllFunc(code, func(part []byte) []byte {
+			if needed.Match(part) {
+				return part
+			}
+			return nil
+		})
+		if err := os.WriteFile(file, code, 0o644); err != nil {
+			return "", err
+		}
+	}
+	workspace = filepath.Join(folder, "go.work")
+	return workspace, errors.Join(
+		// Coordinated leader election has informers of every group.
+		os.Remove(filepath.Join(copied, "tools", "leaderelection", "leasecandidate.go")),
+		os.WriteFile(workspace, fmt.Appendf(nil, "go %s\nuse %q\nreplace k8s.io/client-go => %q\n", version, root, copied), 0o644))
+}
+
+// writePlayground renders the first page, which is the playground's as well.
+func (b *builder) writePlayground() error {
+	stage, err := stage(b.files)
+	if err != nil {
+		return err
+	}
+	lead, err := b.lead()
+	if err != nil {
+		return err
+	}
+	for _, at := range []string{home, playgroundPage} {
+		if err := b.put("playground", page{builder: b, At: at, Title: "How a Kubernetes controller really works", Stage: stage, Lead: lead,
+			Description: "A real Kubernetes controller runs in this browser tab, with an API server in memory. Delete a Deployment, and see how the controller creates it again."}); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// swapped puts another file in the place of the page's feed.js.
+func swapped(feed string) api.Plugin {
+	return api.Plugin{Name: "feed", Setup: func(b api.PluginBuild) {
+		b.OnResolve(api.OnResolveOptions{Filter: `^\./feed\.js$`}, func(api.OnResolveArgs) (api.OnResolveResult, error) {
+			return api.OnResolveResult{Path: feed}, nil
+		})
+	}}
+}
+
+const pageFolder = "internal/observe/page/static/"
+
+var (
+	noscript = regexp.MustCompile(`(?s)<noscript>.*?</noscript>`)
+	body     = regexp.MustCompile(`(?s)</header>(.*)</body>`)
+)
+
+// stage is what the page shows below its head: the picture, the controls, the panel and
+// the tables.
+func stage(files fs.FS) (template.HTML, error) {
+	page, err := fs.ReadFile(files, pageFolder+"index.html")
+	if err != nil {
+		return "", err
+	}
+	found := body.FindSubmatch(page)
+	if found == nil {
+		return "", errors.New(pageFolder + "index.html has no header, or no end")
+	}
+	// It becomes a part of another document, which has a <main> of its own.
+	part := strings.NewReplacer("<main ", "<div ", "</main>", "</div>").Replace(string(found[1]))
+	return template.HTML(noscript.ReplaceAllString(part, "")), nil
+}

@@ -1,0 +1,262 @@
+package main
+
+import (
+	"bytes"
+	"embed"
+	"fmt"
+	"html/template"
+	"io/fs"
+	"path"
+	"slices"
+	"strings"
+)
+
+//go:embed templates
+var own embed.FS
+
+const (
+	home   = "index.html"
+	readme = "README.md"
+	// questions is how the page is called, in any language, whose answers are folded.
+	questions = "docs/QUESTIONS"
+	// orderSection is the section of the README whose links are the reading path.
+	orderSection = "Read it in this order"
+)
+
+// menu are the pages that every page links.
+var menu = []struct{ Title, Page, Lang string }{
+	{"Try it", home, "en"},
+	{"Read and run it", pageOf(readme), "en"},
+	{"Questions", pageOf(questions + ".md"), "en"},
+	{"中文", pageOf("docs/README.zh-CN.md"), "zh-CN"},
+}
+
+// pageOf is the page of a file of the repository that has one.
+func pageOf(file string) string { return "read/" + file + ".html" }
+
+// builder makes the site.
+type builder struct {
+	files fs.FS
+	// source is where others can read the repository, "" for nowhere.
+	source string
+	// URL is where the site stands, "" for anywhere. Others find a preview's picture by a whole
+	// URL only.
+	URL string
+	// found are the files that have a page; the documents among them are not nil.
+	found map[string]*document
+	// order is the reading path.
+	order []string
+	// out are the files of the site, by their paths.
+	out map[string][]byte
+}
+
+// build returns the files of the site for the repository in root, whose files are given. The
+// program of the playground is not among them.
+func build(root string, files fs.FS, source, url string) (map[string][]byte, error) {
+	b, err := plan(files, source)
+	if err != nil {
+		return nil, err
+	}
+	b.URL = strings.TrimSuffix(url, "/")
+	for file, d := range b.found {
+		write := b.writeSource
+		if d != nil {
+			write = b.writeDocument
+		}
+		if err := write(file); err != nil {
+			return nil, err
+		}
+	}
+	for name, from := range map[string]string{
+		"page.css":       pageFolder + "style.css",
+		"icon.svg":       pageFolder + "icon.svg",
+		"screenshot.png": "internal/observe/page/screenshot.png",
+		"site.css":       "tools/site/static/site.css",
+		"preview.png":    "tools/site/static/preview.png",
+	} {
+		if b.out[name], err = fs.ReadFile(files, from); err != nil {
+			return nil, err
+		}
+	}
+	if err := b.writePlayground(); err != nil {
+		return nil, err
+	}
+	b.out["playground.js"], err = b.script(root)
+	return b.out, err
+}
+
+// plan finds the files that have a page, and the reading path.
+func plan(files fs.FS, source string) (*builder, error) {
+	b := &builder{files: files, source: source, found: map[string]*document{}, out: map[string][]byte{}}
+	if err := b.find(readme); err != nil {
+		return nil, err
+	}
+	for _, link := range links(b.found[readme].section(orderSection)...) {
+		for _, file := range b.targets(string(link.Destination)) {
+			if _, found := b.found[file]; found && !slices.Contains(b.order, file) {
+				b.order = append(b.order, file)
+			}
+		}
+	}
+	return b, nil
+}
+
+// find gives a page to a file, and to each file that a document links. Other files than
+// documents and sources are nothing to read line by line.
+func (b *builder) find(file string) error {
+	if _, found := b.found[file]; found {
+		return nil
+	}
+	switch path.Ext(file) {
+	case ".go", ".yaml", ".sh":
+		b.found[file] = nil
+	case ".md":
+		d, err := parse(b.files, file)
+		if err != nil {
+			return err
+		}
+		b.found[file] = d
+		for _, link := range links(d.root) {
+			target, _, _ := strings.Cut(string(link.Destination), "#")
+			for _, next := range b.targets(path.Join(path.Dir(file), target)) {
+				if err := b.find(next); err != nil {
+					return err
+				}
+			}
+		}
+	}
+	return nil
+}
+
+// targets are the files that a link leads to: one, after the doc.go of its package if it is
+// not a test, or those of a folder that holds types.
+func (b *builder) targets(linked string) (files []string) {
+	names := []string{linked}
+	if path.Ext(linked) == ".go" && !strings.HasSuffix(linked, "_test.go") {
+		names = []string{path.Join(path.Dir(linked), "doc.go"), linked}
+	}
+	for _, name := range []string{"doc.go", "types.go", "deepcopy.go", "register.go"} {
+		names = append(names, path.Join(linked, name))
+	}
+	for _, name := range names {
+		if info, err := fs.Stat(b.files, name); err == nil && info.Mode().IsRegular() {
+			files = append(files, name)
+		}
+	}
+	return files
+}
+
+// lead returns the first paragraph of the README, for the first page.
+func (b *builder) lead() (template.HTML, error) {
+	d, err := parse(b.files, readme)
+	if err != nil {
+		return "", err
+	}
+	paragraphs := d.section(d.title())
+	if len(paragraphs) == 0 {
+		return "", fmt.Errorf("%s has no paragraph below its title", readme)
+	}
+	return b.html(home, d, paragraphs[0])
+}
+
+// writeDocument renders a Markdown file. The name of a translation ends in its language.
+func (b *builder) writeDocument(file string) error {
+	d := b.found[file]
+	body, err := b.html(pageOf(file), d, d.root)
+	if err != nil {
+		return err
+	}
+	name, lang, translated := strings.Cut(strings.TrimSuffix(path.Base(file), ".md"), ".")
+	if !translated {
+		lang = "en"
+	}
+	if name == path.Base(questions) {
+		body = fold(body)
+	}
+	return b.put("document", page{builder: b, At: pageOf(file), Title: d.title(), Lang: lang, File: file, Body: body})
+}
+
+// writeSource renders a source file: its comments beside its code.
+func (b *builder) writeSource(file string) error {
+	source, err := fs.ReadFile(b.files, file)
+	if err != nil {
+		return err
+	}
+	pairs, err := pairsOf(file, source)
+	if err != nil {
+		return err
+	}
+	return b.put("source", page{builder: b, At: pageOf(file), Title: file, File: file, Pairs: pairs})
+}
+
+// templates has a template for each kind of page, in the one layout.
+var templates = map[string]*template.Template{}
+
+func init() {
+	for _, kind := range []string{"document", "source", "playground"} {
+		layout := template.New("layout.html").Funcs(template.FuncMap{"breakable": breakable, "page": pageOf})
+		templates[kind] = template.Must(layout.ParseFS(own, "templates/layout.html", "templates/"+kind+".html"))
+	}
+}
+
+// breakable lets a path go on in the next line after each slash.
+func breakable(file string) template.HTML {
+	return template.HTML(strings.ReplaceAll(template.HTMLEscapeString(file), "/", "/<wbr>"))
+}
+
+// page is what a template is given.
+type page struct {
+	*builder
+	// At is its path from the top of the site.
+	At, Title string
+	// Lang is a document's language.
+	Lang string
+	// Description is the text of a preview of a link to the page.
+	Description string
+	// File is the file of the repository that it shows.
+	File string
+	// A document has a Body, and a source has Pairs. The playground has a Stage, which is the
+	// picture, and a Lead, which is the README's first paragraph.
+	Body, Stage, Lead template.HTML
+	Pairs             []pair
+}
+
+// Place is its place on the reading path, from 1, 0 for none. Before and After are its
+// neighbours there, "" for none.
+func (p page) Place() int     { return slices.Index(p.order, p.File) + 1 }
+func (p page) Of() int        { return len(p.order) }
+func (p page) Before() string { return p.neighbour(-1) }
+func (p page) After() string  { return p.neighbour(+1) }
+
+func (p page) neighbour(by int) string {
+	if i := p.Place() - 1 + by; i >= 0 && i < len(p.order) {
+		return p.order[i]
+	}
+	return ""
+}
+
+// To is a link to another page or file of the site.
+func (p page) To(target string) string { return relative(p.At, target) }
+
+// Repository is where others can read its file, "" for nowhere.
+func (p page) Repository() string { return p.repository(p.File) }
+
+// Lessons, Bugs, Actions and Luck are what the playground has.
+func (page) Lessons() []lesson { return lessons }
+func (page) Bugs() []bug       { return bugs }
+func (page) Actions() []action { return actions }
+func (page) Luck() []action    { return luck }
+func (page) Parts() int        { return parts }
+
+// Menu is what every page links.
+func (p page) Menu() any { return menu }
+
+// put renders a page.
+func (b *builder) put(kind string, p page) error {
+	var buffer bytes.Buffer
+	if err := templates[kind].ExecuteTemplate(&buffer, "layout.html", p); err != nil {
+		return fmt.Errorf("%s: %w", p.At, err)
+	}
+	b.out[p.At] = buffer.Bytes()
+	return nil
+}

@@ -1,0 +1,141 @@
+package main
+
+import (
+	"fmt"
+	"html"
+	"net/url"
+	"os"
+	"path"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// repository is this one.
+var repository = os.DirFS("../..")
+
+func made(t *testing.T, source string) map[string][]byte {
+	t.Helper()
+	root, err := filepath.Abs("../..")
+	if err != nil {
+		t.Fatal(err)
+	}
+	site, err := build(root, repository, source, "https://site.example.com/folder/")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return site
+}
+
+var (
+	attribute = regexp.MustCompile(`<(\w+)[^>]*? (href|src)="([^"]*)"`)
+	anchor    = regexp.MustCompile(` id="([^"]*)"`)
+)
+
+// Each link leads to a file of the site, and to an id in it. Only a link that a reader follows
+// may leave the site: a page loads nothing from another host.
+func TestLinks(t *testing.T) {
+	site := made(t, "")
+	for n := range parts { // These come from a build that takes minutes.
+		site[fmt.Sprintf("playground/part%d.js", n)] = nil
+	}
+	links := 0
+	for name, content := range site {
+		if path.Ext(name) != ".html" {
+			continue
+		}
+		if ids := idsOf(content); len(slices.Compact(slices.Sorted(slices.Values(ids)))) < len(ids) {
+			t.Errorf("%s: two elements have the same id: %q", name, ids)
+		}
+		for _, found := range attribute.FindAllSubmatch(content, -1) {
+			element, link := string(found[1]), html.UnescapeString(string(found[3]))
+			to, err := url.Parse(link)
+			if err != nil {
+				t.Errorf("%s: %v", name, err)
+				continue
+			}
+			if element == "a" && to.Scheme == "https" {
+				continue
+			}
+			links++
+			target := name
+			if to.Path != "" {
+				target = path.Join(path.Dir(name), to.Path)
+			}
+			there, found := site[target]
+			switch {
+			case to.Scheme != "" || to.Host != "" || strings.HasPrefix(to.Path, "/"):
+				t.Errorf("%s: the %s leads out of the site: %s", name, element, link)
+			case !found:
+				t.Errorf("%s: nothing is at %s", name, link)
+			case to.Fragment != "" && !slices.Contains(idsOf(there), to.Fragment):
+				t.Errorf("%s: nothing has the id of %s", name, link)
+			}
+		}
+	}
+	if links < 1000 {
+		t.Errorf("only %d links were checked", links)
+	}
+}
+
+func idsOf(content []byte) (ids []string) {
+	for _, found := range anchor.FindAllSubmatch(content, -1) {
+		ids = append(ids, html.UnescapeString(string(found[1])))
+	}
+	return ids
+}
+
+// The reading path has the files that the README links, in its order, and each package begins with
+// its doc.go. Files that another document links have a page, too.
+func TestReadingPath(t *testing.T) {
+	b, err := plan(repository, "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	last := -1
+	for _, file := range []string{
+		"controller/example_test.go",
+		"api/examples-gzh.com/v1alpha1/doc.go",
+		"api/examples-gzh.com/v1alpha1/types.go",
+		"config/crd/foos.samplecontroller.k8s.io.yaml",
+		"clientset/doc.go",
+		"informer/project.go",
+		"main.go",
+		"chapters/README.md",
+	} {
+		at := slices.Index(b.order, file)
+		if at <= last {
+			t.Errorf("%s is number %d of the reading path, want it after number %d: %q", file, at, last, b.order)
+		}
+		last = max(at, last)
+	}
+	for _, file := range []string{"CONTRIBUTING.md", "chapters/http/doc.go", "chapters/http/main.go"} {
+		if _, found := b.found[file]; !found {
+			t.Errorf("%s has no page", file)
+		}
+	}
+}
+
+func TestPages(t *testing.T) {
+	site := made(t, "https://example.com/byhand")
+	for name, want := range map[string]string{
+		home:                           `<div class="lead"><p>A controller is`,
+		playgroundPage:                 `<meta property="og:image" content="https://site.example.com/folder/preview.png">`,
+		pageOf(readme):                 `<a href="https://example.com/byhand/LICENSE">LICENSE</a>`, // It has no page.
+		pageOf("docs/README.zh-CN.md"): `<div class="body" lang="zh-CN">`,
+		pageOf("docs/QUESTIONS.md"):    "<details><summary><h3",
+	} {
+		if !strings.Contains(string(site[name]), want) {
+			t.Errorf("%s does not have %q", name, want)
+		}
+	}
+}
+
+func TestFold(t *testing.T) {
+	const want = "<h2>A</h2>a<details><summary><h3>B</h3></summary>b</details><details><summary><h3>C</h3></summary>c</details><h2>D</h2>d"
+	if got := fold("<h2>A</h2>a<h3>B</h3>b<h3>C</h3>c<h2>D</h2>d"); got != want {
+		t.Errorf("got  %s\nwant %s", got, want)
+	}
+}
