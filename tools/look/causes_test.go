@@ -19,7 +19,6 @@ import (
 	"testing"
 	"time"
 
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/sets"
@@ -100,31 +99,9 @@ func disturb(t *testing.T, config *rest.Config, foos, sorts int, undo func()) {
 // A fault is what a proxy between the glass and the API server does to a controller of Foos: before
 // work begins, and until ctx is done if it happens by itself.
 var faults = map[string]func(ctx context.Context, p *testkit.Proxy){
-	"none":                  func(context.Context, *testkit.Proxy) {},
-	"writes are refused":    func(_ context.Context, p *testkit.Proxy) { p.OnWrite(eachSeventh(testkit.Refuse)) },
-	"answers are lost":      func(_ context.Context, p *testkit.Proxy) { p.OnWrite(eachSeventh(testkit.LoseAnswer)) },
-	"Foos come late":        func(ctx context.Context, p *testkit.Proxy) { hold(ctx, p, "foos") },
-	"Deployments come late": func(ctx context.Context, p *testkit.Proxy) { hold(ctx, p, "deployments") },
-	"watches break off":     func(ctx context.Context, p *testkit.Proxy) { often(ctx, 2*time.Second, p.CutWatches) },
-	"watches end":           func(ctx context.Context, p *testkit.Proxy) { often(ctx, 2*time.Second, p.EndWatches) },
-	"versions expire": func(ctx context.Context, p *testkit.Proxy) {
-		p.Intercept(func(w http.ResponseWriter, r *http.Request) bool {
-			isOld := r.URL.Query().Get("watch") != "" && r.URL.Query().Get("sendInitialEvents") == ""
-			if isOld {
-				testkit.WriteError(w, apierrors.NewResourceExpired("too old"))
-			}
-			return isOld
-		})
-		often(ctx, 10*time.Second, p.EndWatches)
-	},
-	"the API server is slow": func(_ context.Context, p *testkit.Proxy) {
-		p.Intercept(func(_ http.ResponseWriter, r *http.Request) bool {
-			if r.Method != http.MethodGet {
-				time.Sleep(30 * time.Millisecond)
-			}
-			return false
-		})
-	},
+	"none":               func(context.Context, *testkit.Proxy) {},
+	"writes are refused": func(_ context.Context, p *testkit.Proxy) { p.OnWrite(eachSeventh(testkit.Refuse)) },
+	"Foos come late":     func(ctx context.Context, p *testkit.Proxy) { hold(ctx, p, "foos") },
 }
 
 func eachSeventh(fault testkit.Fault) func(int, *http.Request) testkit.Fault {
@@ -134,14 +111,6 @@ func eachSeventh(fault testkit.Fault) func(int, *http.Request) testkit.Fault {
 		}
 		return testkit.Pass
 	}
-}
-
-// often does something to the watches, again and again.
-func often(ctx context.Context, pause time.Duration, do func(resource string)) {
-	go wait.UntilWithContext(ctx, func(context.Context) {
-		do("foos")
-		do("deployments")
-	}, pause)
 }
 
 // hold keeps back for a second at a time what watches of a resource tell.
@@ -209,45 +178,31 @@ func wasHeard(cause, named string) bool {
 	return is != nil && strings.Contains(named+";", heard+is[1]+" "+is[2]+";")
 }
 
-// The program of this repository says with --trace=json what led to each reconcile.
+// The program of this repository prints with --trace=json what led to each reconcile. At least 96 % of the causes
+// that look finds from outside are among these, and 98 % with those that differ for a known reason.
 func TestCauses(t *testing.T) {
-	compareCauses(t, 96, "workers start", build(t, "build", "../.."), "--trace=json", "--kubeconfig")
-}
-
-// controller-runtime does not: a test binary is the same program with handlers that note it.
-func TestCausesFramework(t *testing.T) {
-	compareCauses(t, 95, "Starting workers", build(t, "test", "-C=../compare", "-c", "-tags=bare", "./framework"), "-kubeconfig")
-}
-
-// build calls the go command for the package that is the last argument, and returns where the program is.
-func build(t *testing.T, args ...string) (program string) {
-	t.Helper()
-	program = filepath.Join(t.TempDir(), "program")
-	args = slices.Insert(args, len(args)-1, "-o", program)
-	if output, err := exec.Command("go", args...).CombinedOutput(); err != nil {
-		t.Fatalf("%v\n%s", err, output)
-	}
-	return program
-}
-
-// compareCauses asks that under the faults together so many percent of the causes of writes, as seen from
-// outside, are among those that the program itself names, and 98 with those that are another one for a
-// reason: how many these are depends on how busy the machine is.
-// The last argument of the program is a kubeconfig.
-func compareCauses(t *testing.T, percent int, ready string, program ...string) {
-	t.Helper()
-	config := cluster(t)
+	config, program := cluster(t), build(t, "../..")
 	var all counts
 	for _, fault := range slices.Sorted(maps.Keys(faults)) {
 		t.Run(fault, func(t *testing.T) {
-			c := causesUnder(t, config, fault, ready, program)
-			t.Logf("| %s | %s |", fault, c)
+			c := causesUnder(t, config, fault, program)
+			t.Logf("%s: %s", fault, c)
 			all = counts{all.writes + c.writes, all.agreed + c.agreed, all.explained + c.explained}
 		})
 	}
-	if t.Logf("| together | %s |", all); all.writes < 2000 || all.agreed*100 < percent*all.writes || (all.agreed+all.explained)*100 < 98*all.writes {
-		t.Errorf("%s; want %d %% of 2000 to agree, and 98 %% with those explained", all, percent)
+	if t.Logf("together: %s", all); all.writes < 900 || all.agreed*100 < 96*all.writes || (all.agreed+all.explained)*100 < 98*all.writes {
+		t.Errorf("%s; want 96 %% of 900 to agree, and 98 %% with those explained", all)
 	}
+}
+
+// build builds a program and returns its file.
+func build(t *testing.T, folder string) (program string) {
+	t.Helper()
+	program = filepath.Join(t.TempDir(), "program")
+	if output, err := exec.Command("go", "build", "-o", program, folder).CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, output)
+	}
+	return program
 }
 
 // counts are writes, those whose cause is the same from inside, and those where it is another one for a
@@ -271,7 +226,7 @@ func cluster(t *testing.T) *rest.Config {
 }
 
 // causesUnder compares under one fault.
-func causesUnder(t *testing.T, config *rest.Config, fault, ready string, program []string) (c counts) {
+func causesUnder(t *testing.T, config *rest.Config, fault, program string) (c counts) {
 	proxy, err := testkit.NewProxy(config)
 	if err != nil {
 		t.Fatal(err)
@@ -283,8 +238,8 @@ func causesUnder(t *testing.T, config *rest.Config, fault, ready string, program
 	}
 	var record bytes.Buffer
 	glass.Print(observer.JSON, &record)
-	p := subprocess.Run(t, exec.Command(program[0], append(program[1:], glass.Kubeconfig)...), deadline)
-	p.WaitFor(ready)
+	p := subprocess.Run(t, exec.Command(program, "--trace=json", "--kubeconfig", glass.Kubeconfig), deadline)
+	p.WaitFor("workers start")
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
 	faults[fault](ctx, proxy)
