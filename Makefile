@@ -236,13 +236,15 @@ JUDGE ?=
 # In seconds, without Kubernetes: make judge QUICK=1 DIR=../mine, where a package main has
 # func run(ctx context.Context, config *rest.Config) error
 QUICK ?=
-# A program about any kind, by what a user does: make judge STORY=judge.yaml (tools/judge/script/foos.yaml is one)
+# A program about any kind, by what a user does: make judge SCRIPT=judge.yaml (tools/judge/script/foos.yaml is one)
+SCRIPT ?=
 STORY ?=
-judge: ## Put any Foo controller to the test: CONTROLLER='go run ./mine' (4 to 15 minutes), QUICK=1 DIR=../mine (seconds); any other: STORY=judge.yaml
-	@test -n "$(CONTROLLER)$(QUICK)$(STORY)" || { echo "which controller? make judge CONTROLLER='go run ./mine --kubeconfig {kubeconfig}'"; exit 1; }
-	@test -z "$(QUICK)" -o -z "$(STORY)" || { echo "a story is played on a control plane: leave QUICK or STORY out"; exit 1; }
+judge: ## Put any Foo controller to the test: CONTROLLER='go run ./mine' (4 to 15 minutes), QUICK=1 DIR=../mine (seconds); any other: SCRIPT=judge.yaml
+	@test -z "$(STORY)" || { echo "STORY is SCRIPT now: make judge SCRIPT='$(STORY)'" >&2; exit 1; }
+	@test -n "$(CONTROLLER)$(QUICK)$(SCRIPT)" || { echo "which controller? make judge CONTROLLER='go run ./mine --kubeconfig {kubeconfig}'"; exit 1; }
+	@test -z "$(QUICK)" -o -z "$(SCRIPT)" || { echo "a script is played on a control plane: leave QUICK or SCRIPT out"; exit 1; }
 	@go build -o bin/ $(if $(QUICK),./tools/judge/quick,./tools/judge)
-	@$(if $(QUICK),bin/quick $(JUDGE) "$$DIR",bin/judge $(JUDGE) $(if $(STORY),-story "$(STORY)") $(if $(CONTROLLER),-- $(CONTROLLER)))
+	@$(if $(QUICK),bin/quick $(JUDGE) "$$DIR",bin/judge $(JUDGE) $(if $(SCRIPT),-script "$(SCRIPT)") $(if $(CONTROLLER),-- $(CONTROLLER)))
 
 # More: make look CONTROLLER=bin/mine LOOK='--report FILE --allow get-of-watched', and bin/look -help
 LOOK ?=
@@ -252,7 +254,7 @@ look: own-cluster ## See what any controller hears, sends and does wrong: make l
 	$(SECOND_TERMINAL)
 	@exec bin/look $(LOOK) -- $(CONTROLLER)
 
-# More: go test -tags long -v -timeout 2h -parallel 4 ./tools/judge/internal/court -everything, which has the stories, too
+# More: go test -tags long -v -timeout 2h -parallel 4 ./tools/judge/internal/court -everything, which has the scripts, too
 test-judge: bin/byhand ### See that the judge catches each known bug, and none here (7 minutes)
 	go test -count=1 -tags long -v -timeout 60m -parallel 6 -run '^Test(Reference|Mine)$$' ./tools/judge/...
 	@$(MAKE) --no-print-directory judge CONTROLLER='bin/byhand --kubeconfig {kubeconfig}' JUDGE=-quick

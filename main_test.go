@@ -91,7 +91,7 @@ func TestRun(t *testing.T) {
 		return differ(events, "[byhand Created byhand Created byhand Deleted byhand NameTaken]")
 	})
 	if strings.Contains(p.output(), "/events") {
-		t.Error("events.Start, observe.Requests: the requests for Events are in the story")
+		t.Error("events.Start, observe.Requests: the requests for Events are in the log")
 	}
 	p.serves("election.Healthy", "/healthz?verbose", `\+]leader-election ok`)
 	p.serves("metrics", "/metrics", `informer_store_objects{group="apps",resource="deployments"} 1`, `controller_runtime_max_concurrent_reconciles{controller="foo"} 16`,
@@ -298,17 +298,17 @@ func TestLeader(t *testing.T) {
 	first.ends(nil)
 	s.sends("lead: a worker finishes what it has begun", "POST deployments", "PUT foos/slow/status")
 	second.prints("election.Run", "workers start")
-	var story []string
+	var got []string
 	for _, c := range s.History() {
 		switch {
 		case c.Path == lease && (c.Before == nil || holder(c.Before) != holder(c.Object)):
-			story = append(story, "held by "+holder(c.Object))
+			got = append(got, "held by "+holder(c.Object))
 		case c.Path == foos+"slow" && c.Before != nil && c.Before.Object["status"] == nil:
-			story = append(story, "the last write")
+			got = append(got, "the last write")
 		}
 	}
 	want := fmt.Sprintf("[held by another held by  held by %s the last write held by  held by %s]", leads, holder(s.Get(lease)))
-	if err := differ(story, want); err != nil {
+	if err := differ(got, want); err != nil {
 		t.Errorf("election.Run: %v", err)
 	}
 

@@ -34,7 +34,7 @@ func main() {
 	kubeconfig := flag.String("kubeconfig", "", "kubeconfig `file` (default: $KUBECONFIG, then ~/.kube/config, then the Pod's own account)")
 	namespace := flag.String("namespace", metav1.NamespaceAll, "the only namespace to look at (default: all)")
 	var show observer.Flag
-	flag.BoolFunc("trace", "print every step instead of the story: of all, of one At (--trace=default/example-at), or as lines of JSON (--trace=json)", show.Set)
+	flag.BoolFunc("trace", "print every step instead of the log: of all, of one At (--trace=default/example-at), or as lines of JSON (--trace=json)", show.Set)
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	// After the first signal a second one ends the process at once.

@@ -41,7 +41,7 @@ func main() {
 	flag.StringVar(&o.store, "store", "", "the `directory` of the volumes, such as bin/volumes. It belongs to one cluster: volumes of Projects that this does not have are deleted")
 	flag.StringVar(&o.namespace, "namespace", metav1.NamespaceAll, "the only namespace to look at (default: all)")
 	flag.IntVar(&o.maxVolumes, "max-volumes", 1000, "how many volumes a Project may have")
-	flag.BoolFunc("trace", "print every step instead of the story: of all, of one Project (--trace=default/example-project), or as lines of JSON (--trace=json)", o.trace.Set)
+	flag.BoolFunc("trace", "print every step instead of the log: of all, of one Project (--trace=default/example-project), or as lines of JSON (--trace=json)", o.trace.Set)
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	// After the first signal a second one ends the process at once.

@@ -82,7 +82,7 @@ func (w *world) end() {
 	w.ends += time.Since(began)
 }
 
-// outcome is what a story leads to: the calls of the handlers, those in the same second sorted
+// outcome is what a case leads to: the calls of the handlers, those in the same second sorted
 // (a list has no order); the first six requests, one that is repeated once; what the store
 // has, and up to which version, and whether SIGTERM ended all at once.
 type outcome struct{ calls, requests, end string }
@@ -121,7 +121,7 @@ func describe(query url.Values) string {
 	return what
 }
 
-// What a server answers, by the script of a story.
+// What a server answers, by the script of a case.
 
 var (
 	expired     = refuse(apierrors.NewResourceExpired("too old resource version"))

@@ -24,6 +24,7 @@ import (
 	"k8s.io/client-go/rest"
 
 	"example.com/byhand/api/samplecontroller.k8s.io/v1alpha1"
+	"example.com/byhand/internal/tests"
 	"example.com/byhand/kit/check"
 	"example.com/byhand/kit/crd"
 	"example.com/byhand/kit/deepcopy"
@@ -59,7 +60,7 @@ type world struct {
 func start(t *testing.T, test func(w *world)) {
 	t.Helper()
 	program := func(ctx context.Context, config *rest.Config) error { return run(ctx, config, "") }
-	parts.Run(t, program, func(p *check.Program) { test(&world{Program: p}) })
+	parts.Run(t, program, func(p *check.Program) { test(&world{Program: p}) }, tests.Resources()...)
 }
 
 // soon is much less than any resync or back-off of the program: what has happened then, an event

@@ -57,12 +57,12 @@ func run(ctx context.Context, kubeconfig string, stdout io.Writer) error {
 }
 
 // converts answers reviews until ctx is done. What it installs in the cluster it takes away.
-func converts(ctx context.Context, requests *api, story *log.Logger) error {
+func converts(ctx context.Context, requests *api, logger *log.Logger) error {
 	certificate, err := serve.NewCertificate([]string{"127.0.0.1"}, serve.Lifetime)
 	if err != nil {
 		return err
 	}
-	server, err := webhook.Listen("127.0.0.1:0", false, certificate, webhook.Review((&converter{story}).review))
+	server, err := webhook.Listen("127.0.0.1:0", false, certificate, webhook.Review((&converter{logger}).review))
 	if err != nil {
 		return err
 	}
@@ -87,20 +87,20 @@ func converts(ctx context.Context, requests *api, story *log.Logger) error {
 		}
 	}
 	if err == nil {
-		story.Printf("ready: process %d converts at %s, v1alpha1 and v1beta1 are served (Ctrl-C stops)", os.Getpid(), url)
+		logger.Printf("ready: process %d converts at %s, v1alpha1 and v1beta1 are served (Ctrl-C stops)", os.Getpid(), url)
 		<-ctx.Done()
 	}
 	if ctx.Err() != nil {
 		err = nil // The end was asked for, or the server says why.
 	}
 	// After an error as well: a request that has failed may have arrived.
-	err = errors.Join(err, takeAway(context.WithoutCancel(ctx), url, requests, story))
+	err = errors.Join(err, takeAway(context.WithoutCancel(ctx), url, requests, logger))
 	stop()
 	return errors.Join(err, <-ended)
 }
 
 // takeAway returns when the API server does not ask any more.
-func takeAway(ctx context.Context, url string, requests *api, story *log.Logger) error {
+func takeAway(ctx context.Context, url string, requests *api, logger *log.Logger) error {
 	ctx, cancel := context.WithTimeout(ctx, farewell)
 	defer cancel()
 	did, err := requests.leave(ctx, url)
@@ -108,7 +108,7 @@ func takeAway(ctx context.Context, url string, requests *api, story *log.Logger)
 		return fmt.Errorf("the webhook may still be installed, and no process answers it: %w: `make chapter-down CHAPTER=versions` takes it away", err)
 	}
 	if did != "" {
-		story.Print(did)
+		logger.Print(did)
 	}
 	return nil
 }

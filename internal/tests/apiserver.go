@@ -12,6 +12,11 @@ import (
 
 // NewAPIServer returns an API server in memory that serves Foos, Projects and more.
 func NewAPIServer(more ...testkit.Resource) *testkit.APIServer {
+	return testkit.NewAPIServer(append(Resources(), more...)...)
+}
+
+// Resources returns Foos and Projects, as config/crd defines them.
+func Resources() (all []testkit.Resource) {
 	files, err := fs.Glob(config.CRDs, "crd/*.yaml")
 	utilruntime.Must(err)
 	for _, file := range files {
@@ -19,7 +24,7 @@ func NewAPIServer(more ...testkit.Resource) *testkit.APIServer {
 		utilruntime.Must(err)
 		resource, err := testkit.Custom(text)
 		utilruntime.Must(err)
-		more = append(more, resource)
+		all = append(all, resource)
 	}
-	return testkit.NewAPIServer(more...)
+	return all
 }

@@ -212,7 +212,7 @@ func TestLeaseLost(t *testing.T) {
 // No reconcile begins when another process has the Lease, whatever happened to the last renewals,
 // and in whichever part of a second they were sent. The other process tries all the time.
 func TestOneWorks(t *testing.T) {
-	for story, s := range map[string]struct {
+	for name, s := range map[string]struct {
 		// late delays the response to the second renewal. After the last renewal the leader can
 		// only read the Lease, or loses its connection.
 		late     time.Duration
@@ -226,7 +226,7 @@ func TestOneWorks(t *testing.T) {
 		"several renewals in a second": {last: 5, args: []string{"--leader-elect-retry-period=300ms"}},
 	} {
 		for offset := time.Duration(0); offset < time.Second; offset += 130 * time.Millisecond {
-			t.Run(story+", "+offset.String(), func(t *testing.T) {
+			t.Run(name+", "+offset.String(), func(t *testing.T) {
 				synctest.Test(t, func(t *testing.T) {
 					l := newLeases()
 					var renewals atomic.Int32

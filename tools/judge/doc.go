@@ -6,7 +6,7 @@
 //	go run ./tools/judge -scenario 'rename|killed-.*' -- ./mine
 //	go run ./tools/judge -list
 //	make judge QUICK=1 DIR=../mine                                  # seconds, a Go program, no Kubernetes
-//	make judge STORY=judge.yaml                                     # a program about any kind
+//	make judge SCRIPT=judge.yaml                                     # a program about any kind
 //
 // # How to read it
 //
@@ -47,16 +47,16 @@
 //   - situations.go, faults.go and hostile.go have the steps that scenarios.go puts together, admission.go what the API
 //     server is told to refuse or to change, users.go what users do. wait.go has how a step waits, and
 //     how it ends its stage.
-//   - history.go watches past the proxy. now.go says what is wrong at this moment, with
-//     the oracle of this repository's own tests, overtime.go what was wrong at any revision.
-//   - report.go puts it into words, lessons.go knows why.
+//   - history.go watches past the proxy. converged.go says what is wrong at this moment, with
+//     the oracle of this repository's own tests, review.go what was wrong at any revision.
+//   - report.go puts it into words, explanations.go knows why.
 //
 // Situations run on a whole control plane. Faults run on an API server alone, where the judge
 // plays the controller of Deployments (play.go) and that of quotas: nothing but the program has to be waited for.
 //
-// # A story
+// # A script
 //
-// A program about any other kind is judged by what a user does with it (story/foos.yaml is an example):
+// A program about any other kind is judged by what a user does with it (script/foos.yaml is an example):
 //
 //	command: [./mine, --kubeconfig, "{kubeconfig}"]     # or CONTROLLER of make
 //	crds: [config/crd]                                  # all paths are seen from the folder of this file
@@ -72,8 +72,8 @@
 // that the program has asked for, as far as the program or kubectl has written it (metadata.managedFields).
 // Names of namespaces, UIDs and times become words, and what differs between the two runs is not compared.
 // Then come the scenarios, in the words of any kind: the program is killed, refused, started late, made
-// to miss events, given old lists, and what it has made is changed, deleted, or has its name taken. learn.go
-// learns, told.go compares, derived.go has the scenarios.
+// to miss events, given old lists, and what it has made is changed, deleted, or has its name taken. baseline.go
+// learns, script.go compares, script_scenarios.go has the scenarios.
 //
 // What is wrong without a fault as well it sees only if it shows: two ways to the same step end in
 // different ways, or something is left when all of the user's objects are gone. It does not see a status
@@ -131,6 +131,6 @@
 //
 // reference is a right program with one flag for each bug, and reference/bugs says which
 // scenarios must catch which. Tests (tag long; make test-judge) see that they do, on control planes and in memory;
-// the first also sees that a bug which concerns them alone passes all others. TestStoryOfReference, which
-// make test-judge leaves out, sees it of the story.
+// the first also sees that a bug which concerns them alone passes all others. TestScriptOfReference, which
+// make test-judge leaves out, sees it of the script.
 package main

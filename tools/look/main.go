@@ -6,7 +6,7 @@
 //	bin/look --kubeconfig FILE --listen 127.0.0.1:8001       # for a program that runs elsewhere on this machine
 //
 // The program finds the way through $KUBECONFIG. One that wants a flag gets the path where
-// {kubeconfig} stands in its command. What the program prints goes to the standard error, the story
+// {kubeconfig} stands in its command. What the program prints goes to the standard error, the log
 // to the standard output; at the end what is wasted or wrong, each with the file that does it right.
 // With a finding the exit code is 3. Package tools/look/glass says what is shown and what cannot be known.
 package main

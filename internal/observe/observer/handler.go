@@ -100,7 +100,7 @@ func (h *handler) event(e *event, before, object any, next func()) {
 		h.found++
 		e.nth = h.found
 	}
-	// What has no line in the story is not recorded for it: a long first list crowds out nothing.
+	// What has no line in the log is not recorded for it: a long first list crowds out nothing.
 	if e.initial && (others || e.nth > maxFound+1) && !h.observer.all {
 		h.step = nil
 	}
@@ -124,7 +124,7 @@ func (h *handler) record(belongs string) {
 func (o *Observer) finishEvent(k *wired, e *event, step *trace.Step, before, object any) {
 	text, shown := o.describe(k, object)
 	if shown {
-		step.Story = o.storyOf(k, e, before, text)
+		step.Log = o.wordOf(k, e, before, text)
 	}
 	step.Text = cut(text, wordsLimit)
 	if e.what == trace.Deleted || e.what == trace.Tombstone {

@@ -43,7 +43,7 @@ func deployment(version string, ours bool) *appsv1.Deployment {
 	return d
 }
 
-// Each event of a store: what it is called, also in the story, whose it is, what caused it, and
+// Each event of a store: what it is called, also in the log, whose it is, what caused it, and
 // that the next handler hears of it.
 func TestHandler(t *testing.T) {
 	r, queue := traced()
@@ -61,9 +61,9 @@ func TestHandler(t *testing.T) {
 	r.kinds["Foo"].listed = 44
 
 	type got struct {
-		What, Kind, Key, For, Version, Cause, Story string
-		Echo                                        bool
-		CauseSeq                                    int64
+		What, Kind, Key, For, Version, Cause, Log string
+		Echo                                      bool
+		CauseSeq                                  int64
 	}
 	for _, test := range []struct {
 		reason string
@@ -71,22 +71,22 @@ func TestHandler(t *testing.T) {
 		want   got
 		adds   bool
 	}{
-		{"in the first list", func() { ofFoos.OnAdd(foo("1"), true) }, got{What: trace.Added, Version: "1", Cause: "the first list", CauseSeq: 44, Story: "found"}, true},
-		{"new", func() { ofFoos.OnAdd(foo("1"), false) }, got{What: trace.Added, Version: "1", Story: "added"}, true},
+		{"in the first list", func() { ofFoos.OnAdd(foo("1"), true) }, got{What: trace.Added, Version: "1", Cause: "the first list", CauseSeq: 44, Log: "found"}, true},
+		{"new", func() { ofFoos.OnAdd(foo("1"), false) }, got{What: trace.Added, Version: "1", Log: "added"}, true},
 		{"our own write", func() { ofFoos.OnUpdate(foo("1"), foo("2")) }, got{What: trace.Updated, Version: "2", Cause: "our own write", CauseSeq: 41, Echo: true}, true},
 		{"a resync of an own version", func() { f := foo("2"); ofFoos.OnUpdate(f, f) }, got{What: trace.Resync, Version: "2", Cause: "the resync period"}, true},
 		{"an own version in a relist", func() { ofFoos.OnUpdate(foo("2"), foo("2")) },
 			got{What: trace.Relisted, Version: "2", Cause: "a list in which it is the same", CauseSeq: 44}, true},
 		{"another client's write", func() { ofFoos.OnUpdate(foo("2"), foo("3")) }, got{What: trace.Updated, Version: "3", CauseSeq: 43}, true},
-		{"changed in what the story tells", func() { ofFoos.OnUpdate(foo("3"), fooThatWants("4", "two")) }, got{What: trace.Updated, Version: "4", Story: "changed"}, true},
-		{"deleted", func() { ofFoos.OnDelete(foo("4")) }, got{What: trace.Deleted, Version: "4", Story: "deleted"}, true},
+		{"changed in what the log tells", func() { ofFoos.OnUpdate(foo("3"), fooThatWants("4", "two")) }, got{What: trace.Updated, Version: "4", Log: "changed"}, true},
+		{"deleted", func() { ofFoos.OnDelete(foo("4")) }, got{What: trace.Deleted, Version: "4", Log: "deleted"}, true},
 		{"a tombstone", func() { ofFoos.OnDelete(cache.DeletedFinalStateUnknown{Key: "default/foo", Obj: foo("4")}) },
-			got{What: trace.Tombstone, Version: "4", Cause: "a list in which it is missing", CauseSeq: 44, Story: "deleted"}, true},
-		{"our Deployment", func() { ofDeployments.OnAdd(deployment("5", true), false) }, got{What: trace.Added, Kind: "Deployment", Version: "5", Story: "added"}, true},
+			got{What: trace.Tombstone, Version: "4", Cause: "a list in which it is missing", CauseSeq: 44, Log: "deleted"}, true},
+		{"our Deployment", func() { ofDeployments.OnAdd(deployment("5", true), false) }, got{What: trace.Added, Kind: "Deployment", Version: "5", Log: "added"}, true},
 		{"our DELETE", func() { ofDeployments.OnDelete(deployment("6", true)) },
-			got{What: trace.Deleted, Kind: "Deployment", Version: "6", Cause: "our own write", CauseSeq: 42, Echo: true, Story: "deleted"}, true},
+			got{What: trace.Deleted, Kind: "Deployment", Version: "6", Cause: "our own write", CauseSeq: 42, Echo: true, Log: "deleted"}, true},
 		{"a Deployment that a Foo only names", func() { ofDeployments.OnAdd(deployment("7", false), false) }, got{What: trace.Added, Kind: "Deployment", Version: "7"}, true},
-		{"a Project", func() { ofProjects.OnAdd(project("8"), false) }, got{What: trace.Added, Kind: "Project", Key: "default/foo", Version: "8", Story: "added"}, false},
+		{"a Project", func() { ofProjects.OnAdd(project("8"), false) }, got{What: trace.Added, Kind: "Project", Key: "default/foo", Version: "8", Log: "added"}, false},
 	} {
 		told(r)
 		test.event()
@@ -101,7 +101,7 @@ func TestHandler(t *testing.T) {
 		if test.want.Kind != "Project" {
 			test.want.For = "Foo default/foo"
 		}
-		if diff := cmp.Diff(test.want, got{step.What, step.Kind, step.Key, step.For, step.Version, step.Cause, step.Story, step.Echo, step.CauseSeq}); diff != "" {
+		if diff := cmp.Diff(test.want, got{step.What, step.Kind, step.Key, step.For, step.Version, step.Cause, step.Log, step.Echo, step.CauseSeq}); diff != "" {
 			t.Errorf("%s: step (-want +got):\n%s", test.reason, diff)
 		}
 		if adds := len(past) > 1 && past[1].Part == trace.PartQueue && past[1].CauseSeq == step.Seq; adds != test.adds {

@@ -101,7 +101,7 @@ func (o *Observer) belongs(k *wired, object metav1.Object) string {
 func keyOf(namespace, name string) string { return cache.NewObjectName(namespace, name).String() }
 
 // describe says what an object is like and whose it is. shown is false for one that is
-// none of the story's.
+// none of the log's.
 func (o *Observer) describe(k *wired, object any) (text string, shown bool) {
 	of, ok := object.(metav1.Object)
 	if !ok {

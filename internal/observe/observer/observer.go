@@ -15,7 +15,7 @@ import (
 
 // Options say what an Observer records and keeps.
 type Options struct {
-	// All records every step and keeps the newest. Without it only what the story needs is
+	// All records every step and keeps the newest. Without it only what the log needs is
 	// recorded (the events of the stores, the writes, what the program says), and nothing
 	// is kept.
 	All bool
@@ -93,7 +93,7 @@ func (o *Observer) record(step *trace.Step, at *place, finish func(*trace.Step))
 		step.File, step.Func = at.file, at.function
 	}
 	if !o.all && step.Part == trace.PartReconcile {
-		return 0 // not part of the story
+		return 0 // not part of the log
 	}
 	o.mu.Lock()
 	defer o.mu.Unlock()

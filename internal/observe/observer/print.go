@@ -13,7 +13,7 @@ import (
 	"example.com/byhand/internal/observe/trace"
 )
 
-// Flag is the value of --trace. Its zero value is the story.
+// Flag is the value of --trace. Its zero value is the log.
 type Flag struct {
 	on, json bool
 	key      string
@@ -53,7 +53,7 @@ func (f Flag) wanted(step *trace.Step) bool {
 // Print writes the steps that are published from now on to out, in the form that the flag
 // says. A line that cannot be written is lost.
 func (o *Observer) Print(f Flag, out io.Writer) {
-	line := storyLine
+	line := logLine
 	switch {
 	case f.json:
 		line = (*trace.Step).Line
@@ -63,7 +63,7 @@ func (o *Observer) Print(f Flag, out io.Writer) {
 	o.publishing.Lock()
 	defer o.publishing.Unlock()
 	o.printers = append(o.printers, func(step *trace.Step) {
-		// A step that is not part of the story has no line.
+		// A step that is not part of the log has no line.
 		if text := line(step); text != "" && f.wanted(step) {
 			_, _ = io.WriteString(out, text)
 		}

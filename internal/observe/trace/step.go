@@ -72,9 +72,9 @@ type Step struct {
 	File string `json:"file,omitempty"`
 	Func string `json:"func,omitempty"`
 
-	// Story is what the story calls an event of a store, or any step of a program that is seen from
+	// Log is the log's word for an event of a store, or any step of a program that is seen from
 	// outside; "" if it does not tell it.
-	Story string `json:"-"`
+	Log string `json:"-"`
 }
 
 // Request is a request in its wire form. Headers are never in it.

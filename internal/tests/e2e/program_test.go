@@ -15,7 +15,7 @@ import (
 // other mistake gets exit code 1, and one line at the end that says what to do next.
 func TestExitCodes(t *testing.T) {
 	t.Parallel()
-	const oneLine = `^(\d\d:\d\d:\d\d.*\n)*byhand: ` // behind a story that may have begun
+	const oneLine = `^(\d\d:\d\d:\d\d.*\n)*byhand: ` // after a log that may have begun
 	for _, test := range []struct {
 		args []string
 		code int

@@ -154,7 +154,7 @@ var mutants = []struct {
 	{"everybody's annotations on the page", "internal/observe/observer/kind.go", "k.GVK.Group == group", "k.GVK.Group != group", "./internal/observe/observer", "TestRender"},
 	{"a Foo of another group", "internal/observe/observer/kind.go", "gv.Group != kind.GVK.Group", `gv.Group == ""`, "./internal/observe/observer", "TestRender"},
 	{"a second kind that passes for the first", "internal/observe/observer/queue.go", "q.kind, key.String(), q.name(key)", `"Foo", key.String(), "Foo "+key.String()`, "./internal/observe/observer", "TestTwoKinds"},
-	{"an escape sequence in the story", "internal/observe/observer/story.go", "Harmless(text)", "text", "./internal/observe/observer", "TestStoryOfEvents"},
+	{"an escape sequence in the log line", "internal/observe/observer/log.go", "Harmless(text)", "text", "./internal/observe/observer", "TestLogOfEvents"},
 	{"an escape sequence in the log", "internal/observe/observer/print.go", "lines[i] = Harmless(line)", "lines[i] = line", "./internal/observe/observer", "TestTimelineIsHarmless"},
 	{"a page for everybody", "internal/observe/page/server.go", "serve.Listen(address, o.Remote,", "serve.Listen(address, true,", "./internal/observe/page", "TestAddresses"},
 	{"pprof for everybody", "kit/serve/health.go", "if o.Pprof {", "if true {", "./kit/serve", "TestHandler"},

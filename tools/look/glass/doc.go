@@ -8,12 +8,12 @@
 // What a controller knows comes to it through its lists and watches, and what it does goes out as
 // requests. Both pass the Glass as they are. What is in protobuf is read where client-go has the types:
 // of the built-in kinds, and of metadata alone. Where nobody can read it here, JSON is asked for, and
-// the story says so.
+// the log says so.
 //
 // glass.go takes requests. exchange.go passes them on through package wire, and makes a step of each
 // message: the answers of writes, lists, and the events of watches. The observer hands the steps on in
 // order, and has them for the page. world.go knows the objects as they are, and whose they are. cause.go
-// says because of what a write was sent, changes.go what it changed, and story.go makes a line of it,
+// says because of what a write was sent, changes.go what it changed, and log.go makes a line of it,
 // which the observer prints. rules.go says what is wasted or wrong, findings.go has what is known for
 // that, and role.go which rights were used.
 //

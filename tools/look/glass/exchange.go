@@ -133,7 +133,7 @@ func (x *exchange) readable(accept string) string {
 	return accept
 }
 
-// tell records a message as a step. The story tells it later, when the answer to a write is in
+// tell records a message as a step. The log tells it later, when the answer to a write is in
 // whose event came before it.
 func (x *exchange) tell(m wire.Message) {
 	body := m.Body

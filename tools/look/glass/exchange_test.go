@@ -18,7 +18,7 @@ import (
 )
 
 // What passes is the same on both sides, and a step: events, answers and what is sent, in protobuf as
-// well. Where nobody can read that here, JSON is asked for, and the story says so.
+// well. Where nobody can read that here, JSON is asked for, and the log says so.
 func TestRoundTrip(t *testing.T) {
 	encoder := scheme.Codecs.EncoderForVersion(protobuf.NewSerializer(scheme.Scheme, scheme.Scheme), appsv1.SchemeGroupVersion)
 	encoded := func(version string, replicas int32) string {
@@ -74,7 +74,7 @@ func TestRoundTrip(t *testing.T) {
 	})
 	told := ""
 	for _, step := range s.Kept(0) {
-		told += fmt.Sprintf("%s %s %s | %s | %s\n", step.Part, step.What, step.Key, step.Story, step.Text)
+		told += fmt.Sprintf("%s %s %s | %s | %s\n", step.Part, step.What, step.Key, step.Log, step.Text)
 	}
 	if diff := cmp.Diff(`stream opened  | watches | deployments.apps in default
 stream received default/a | added | Deployment default/a

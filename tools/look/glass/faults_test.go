@@ -47,13 +47,13 @@ func scaledTo(replicas int32) func(appsclient.DeploymentInterface, *appsv1.Deplo
 	}
 }
 
-// wait waits for a line of a story, by a regular expression, and shows the story until then.
-func wait(t *testing.T, story io.ReadCloser, line string) {
+// wait waits for a line of a log, by a regular expression, and shows the log until then.
+func wait(t *testing.T, log io.ReadCloser, line string) {
 	t.Helper()
-	defer story.Close()
-	defer time.AfterFunc(time.Minute, func() { _ = story.Close() }).Stop()
+	defer log.Close()
+	defer time.AfterFunc(time.Minute, func() { _ = log.Close() }).Stop()
 	told := ""
-	for lines := bufio.NewScanner(story); lines.Scan(); {
+	for lines := bufio.NewScanner(log); lines.Scan(); {
 		told += lines.Text() + "\n"
 		if regexp.MustCompile(line).MatchString(lines.Text()) {
 			t.Log(told)
@@ -63,7 +63,7 @@ func wait(t *testing.T, story io.ReadCloser, line string) {
 	t.Errorf("nothing tells %q:\n%s", line, told)
 }
 
-// The story tells each of six faults as people know them. go test -v -run TestFaults shows it.
+// The log tells each of six faults as people know them. go test -v -run TestFaults shows it.
 func TestFaults(t *testing.T) {
 	stamps := 0
 	for name, test := range map[string]struct {
@@ -104,8 +104,8 @@ func TestFaults(t *testing.T) {
 			t.Parallel()
 			s := tests.NewAPIServer()
 			g, config := before(t, s)
-			config.QPS, config.Burst = cmp.Or(test.qps, 100), 1 // or a loop is a story of hundreds of lines
-			story, out := io.Pipe()
+			config.QPS, config.Burst = cmp.Or(test.qps, 100), 1 // or a loop is a log of hundreds of lines
+			log, out := io.Pipe()
 			g.Print(observer.Flag{}, out)
 			if _, err := kubernetes.NewForConfigOrDie(s.Config()).AppsV1().Deployments("default").Create(t.Context(), deployment(), metav1.CreateOptions{}); err != nil {
 				t.Fatal(err)
@@ -114,7 +114,7 @@ func TestFaults(t *testing.T) {
 			if test.other != nil {
 				go reconciles(t.Context(), s.Config(), test.other)
 			}
-			wait(t, story, test.tells)
+			wait(t, log, test.tells)
 		})
 	}
 }

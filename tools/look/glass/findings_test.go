@@ -51,8 +51,8 @@ func play(t *testing.T, o Options, pass func(s *script)) *script {
 	return s
 }
 
-// story is what was printed, without the times.
-func (s *script) story() string {
+// log is what was printed, without the times.
+func (s *script) log() string {
 	return regexp.MustCompile(`(?m)^[\d:.]+  `).ReplaceAllString(s.printed.String(), "")
 }
 
@@ -193,12 +193,12 @@ func TestFindings(t *testing.T) {
 			found := map[string]int{}
 			for _, f := range s.Findings() {
 				found[f.Name] = f.Count
-				if len(f.Requests) != min(f.Count, mostRequests) || !strings.Contains(s.story(), "finding  "+f.Name+": "+f.Requests[0]) {
-					t.Errorf("%s has the requests %q, and the story is:\n%s", f.Name, f.Requests, s.story())
+				if len(f.Requests) != min(f.Count, mostRequests) || !strings.Contains(s.log(), "finding  "+f.Name+": "+f.Requests[0]) {
+					t.Errorf("%s has the requests %q, and the log is:\n%s", f.Name, f.Requests, s.log())
 				}
 			}
 			if diff := cmp.Diff(test.want, found); diff != "" {
-				t.Errorf("findings (-want +got):\n%s\n%s", diff, s.story())
+				t.Errorf("findings (-want +got):\n%s\n%s", diff, s.log())
 			}
 			if allowed := play(t, Options{Allowed: slices.Collect(maps.Keys(test.want))}, pass); len(allowed.Findings()) > 0 {
 				t.Errorf("what is allowed is found: %v", allowed.Findings())

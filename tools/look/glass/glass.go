@@ -40,7 +40,7 @@ type Options struct {
 // Glass passes a program's requests on to an API server, with the credentials of its configuration.
 // Its methods are safe for concurrent use.
 type Glass struct {
-	// Observer has the steps of what passes, for the story, the page and a recording.
+	// Observer has the steps of what passes, for the log, the page and a recording.
 	*observer.Observer
 	// Kubeconfig is the file that leads a program through the Glass.
 	Kubeconfig string

@@ -13,7 +13,7 @@ import (
 )
 
 // What came and what went is told, with the change, its writer and its cause.
-func TestStory(t *testing.T) {
+func TestLog(t *testing.T) {
 	const configMaps, status = "/api/v1/namespaces/default/configmaps", one + "/status"
 	const a = some + "/a"
 	const owner, manager = `,"ownerReferences":[{"kind":"Widget","name":"w","uid":"uid-w"}]`, `,"managedFields":[{"manager":"kubectl","time":"2026-01-01T00:00:00Z","fieldsV1":{}}]`
@@ -89,8 +89,8 @@ changed  Widget default/a: spec.size 5 → 1
 deleted  Widget default/b: gone while nobody watched
 finding  1 × no-op-write: a write that changed nothing. Right: controller/foo/status.go: updateStatus compares before it writes
 `
-	if diff := cmp.Diff(strings.NewReplacer("STATUS", status, " A ", " "+a+" ").Replace(want), s.story()); diff != "" {
-		t.Errorf("the story (-want +got):\n%s", diff)
+	if diff := cmp.Diff(strings.NewReplacer("STATUS", status, " A ", " "+a+" ").Replace(want), s.log()); diff != "" {
+		t.Errorf("the log (-want +got):\n%s", diff)
 	}
 }
 
@@ -118,7 +118,7 @@ func TestSecrets(t *testing.T) {
 		t.Errorf("the record or the report is not whole: %v\n%s\n%s", err, &record, &report)
 	}
 	kept := string(s.world.known("secrets", "default/a").fields) + string(s.world.known("serviceaccounts", "default/a").fields)
-	for _, text := range []string{s.story(), kept, record.String(), report.String()} {
+	for _, text := range []string{s.log(), kept, record.String(), report.String()} {
 		if strings.Contains(text, "marked") {
 			t.Errorf("a secret is told, kept, recorded or reported:\n%s", text)
 		}

@@ -14,7 +14,7 @@ const remembered = 10_000;
 let state = {foos: [], deployments: [], on: {}, held: 0};
 // What happened to an object, by 'Kind name': its states one after the other, the last of which
 // the controller has written if it is closed. null is none.
-const stories = new Map();
+const histories = new Map();
 
 /** Who writes, in words. A process of the controller is the controller. */
 export const who = (by) => (by.startsWith('controller-') ? 'the controller' : by);
@@ -30,10 +30,10 @@ export function wrote(write) {
     return;
   }
   const id = `${write.kind} ${write.name}`;
-  const before = stories.get(id);
-  const story = before && !before.closed ? before : {values: [before?.values.at(-1) ?? null], since: write.at};
-  story.values = [...story.values, gone ? null : fieldsOf(write.spec)].slice(-mostValues);
-  stories.set(id, Object.assign(story, {by: who(write.by), method: write.method, at: write.at, closed: who(write.by) === 'the controller' || write.kind === 'Foo'}));
+  const before = histories.get(id);
+  const history = before && !before.closed ? before : {values: [before?.values.at(-1) ?? null], since: write.at};
+  history.values = [...history.values, gone ? null : fieldsOf(write.spec)].slice(-mostValues);
+  histories.set(id, Object.assign(history, {by: who(write.by), method: write.method, at: write.at, closed: who(write.by) === 'the controller' || write.kind === 'Foo'}));
 }
 
 // "replicas 2 → 7 → 2 · 14 ms · the controller's PUT"
@@ -47,8 +47,8 @@ function told({values, since, at, by, method, closed}) {
 
 /** How long the last correction of an object took, as text. */
 export function took(id) {
-  const story = stories.get(id);
-  return lasted(story ? story.at - story.since : 0);
+  const history = histories.get(id);
+  return lasted(history ? history.at - history.since : 0);
 }
 
 // What an object waits for, or what happened to it last.
@@ -62,9 +62,9 @@ function noteOf(kind, name, cells) {
   if (due > 500) {
     return `next try in ${Math.ceil(due / 1000)} s`;
   }
-  const story = stories.get(`${kind} ${name}`);
+  const history = histories.get(`${kind} ${name}`);
   // What came of an earlier action is told on if it was a correction.
-  return story && (story.values.length > 2 || story.at >= (action?.at ?? Infinity)) ? told(story) : '';
+  return history && (history.values.length > 2 || history.at >= (action?.at ?? Infinity)) ? told(history) : '';
 }
 
 const rows = new Map();
@@ -91,7 +91,7 @@ function draw() {
   const changed = [];
   for (const [kind, table, width] of [['Foo', 'foos', 6], ['Deployment', 'deployments', 5]]) {
     const there = new Map(state[table].map((cells) => [cells[0], cells]));
-    const gone = [...stories].filter(([id, story]) => id.startsWith(`${kind} `) && !story.values.at(-1)).map(([id]) => id.slice(kind.length + 1)).filter((name) => !there.has(name));
+    const gone = [...histories].filter(([id, history]) => id.startsWith(`${kind} `) && !history.values.at(-1)).map(([id]) => id.slice(kind.length + 1)).filter((name) => !there.has(name));
     const wanted = [...there.keys(), ...gone].flatMap((name) => {
       const shown = rowOf(`${kind} ${name}`, width);
       const cells = there.get(name);
@@ -133,16 +133,16 @@ let action = null;
 /** An action of the visitor begins; nothing before it counts. */
 export function begin() {
   action = {text: '', at: Date.now(), last: 0, of: new Map()};
-  for (const [id, {values, at}] of stories) {
+  for (const [id, {values, at}] of histories) {
     if (!values.at(-1) && Date.now() - at > remembered && !state.on.hold) {
-      stories.delete(id);
+      histories.delete(id);
     }
   }
 }
 
 /** Forgets everything: the cluster is empty. */
 export function forget() {
-  stories.clear();
+  histories.clear();
   rows.clear();
   action = null;
 }

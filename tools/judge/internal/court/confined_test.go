@@ -15,12 +15,12 @@ import (
 	"example.com/byhand/kit/testkit"
 )
 
-// A program sees the namespace of its stage, and nothing of what others do beside it. That of a story does so of each kind
+// A program sees the namespace of its stage, and nothing of what others do beside it. That of a script does so of each kind
 // that is in namespaces.
 func TestConfined(t *testing.T) {
-	ofStory := &told{namespaced: map[schema.GroupResource]bool{}}
-	ofStory.meet(discovery.NewDiscoveryClientForConfigOrDie(tests.NewAPIServer().Config()))
-	for _, told := range []*told{nil, ofStory} {
+	ofScript := &told{namespaced: map[schema.GroupResource]bool{}}
+	ofScript.meet(discovery.NewDiscoveryClientForConfigOrDie(tests.NewAPIServer().Config()))
+	for _, told := range []*told{nil, ofScript} {
 		var got, body string
 		s := &stage{world: &world{judge: &judge{told: told}}, namespace: "here", proxy: &testkit.Faults{}}
 		s.confine(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {

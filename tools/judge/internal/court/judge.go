@@ -70,7 +70,7 @@ func (j *judge) run(ctx context.Context, worlds worlds, chosen []scenario, repor
 	}
 	if j.told == nil {
 		fmt.Println(header())
-	} else if learned, err := worlds[false].learnStory(ctx, report); err != nil || !learned {
+	} else if learned, err := worlds[false].learnScript(ctx, report); err != nil || !learned {
 		return err
 	} else {
 		chosen = chosen[1:]
@@ -221,7 +221,7 @@ func (w *world) judged(ctx context.Context, sc *scenario) (*stage, error) {
 	return s, nil
 }
 
-// judgedEach runs the story once for each of its writes, and stops when the program falls
+// judgedEach runs the script once for each of its writes, and stops when the program falls
 // short.
 func (w *world) judgedEach(ctx context.Context, sc *scenario) (s *stage, err error) {
 	most := 12
@@ -229,7 +229,7 @@ func (w *world) judgedEach(ctx context.Context, sc *scenario) (s *stage, err err
 		most = 3
 	}
 	for n := 1; n <= min(w.writes, most); n++ {
-		steps := []step{fooStory, sameEnd}
+		steps := []step{createAndChange, sameEnd}
 		if w.judge.kind != nil {
 			steps = []step{added, kept(P6, different, true), changedByUser, kept(P6, different, false)}
 		}
@@ -242,7 +242,7 @@ func (w *world) judgedEach(ctx context.Context, sc *scenario) (s *stage, err err
 		}
 	}
 	if s == nil {
-		return nil, notJudged("the story takes no write")
+		return nil, notJudged("the script takes no write")
 	}
 	s.remarks = append(s.remarks, fmt.Sprintf("%d of %d writes", min(w.writes, most), w.writes))
 	return s, nil

@@ -38,7 +38,7 @@ func TestChoose(t *testing.T) {
 
 // The files that the lessons name exist.
 func TestLessonFiles(t *testing.T) {
-	text, err := os.ReadFile("lessons.go")
+	text, err := os.ReadFile("explanations.go")
 	files := regexp.MustCompile(`(controller|informer)/[\w/]+\.go`).FindAllString(string(text), -1)
 	if err != nil || len(files) < 20 {
 		t.Fatalf("the lessons name %d files (%v)", len(files), err)

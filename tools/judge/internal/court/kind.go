@@ -27,7 +27,7 @@ type kind struct {
 	testkit.Resource
 	sample *unstructured.Unstructured
 	// made are the paths of what the program makes for an object a, in a namespace NAMESPACE, and labels
-	// what it labels each with. begun and changed are all that is stored when the story has begun, and at
+	// what it labels each with. begun and changed are all that is stored when the script has begun, and at
 	// its end.
 	made           []string
 	labels         []map[string]string
@@ -173,7 +173,7 @@ func atRest(s *stage) {
 	}
 }
 
-// kept waits until all is stored as in the run without a fault, when the story has begun or at its end,
+// kept waits until all is stored as in the run without a fault, when the script has begun or at its end,
 // and then until the program is silent.
 func kept(p properties, l *lesson, begun bool) step {
 	return func(s *stage) {

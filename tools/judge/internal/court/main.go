@@ -26,7 +26,7 @@ type options struct {
 	quick, list, caveats bool
 	beside               int
 	scenario, json       string
-	story                string
+	script               string
 	args, flags          []string
 }
 
@@ -43,7 +43,7 @@ func Main() {
 	flag.StringVar(&o.scenario, "scenario", "", "`regexp`: only scenarios whose whole name matches, as in 'rename|killed-.*'")
 	flag.BoolVar(&o.caveats, "caveats", false, "also the scenarios that play the limitations in controller/foo/doc.go")
 	flag.StringVar(&o.json, "json", "", "write the verdict to this `file` as JSON")
-	flag.StringVar(&o.story, "story", "", "judge a program about any kind, by the story in this `file`; its command may stand there")
+	flag.StringVar(&o.script, "script", "", "judge a program about any kind, by the script in this `file`; its command may stand there")
 	flag.Parse()
 	o.args = flag.Args()
 	flag.Visit(func(f *flag.Flag) {
@@ -72,14 +72,14 @@ func Exit(short int, err error) {
 func do(ctx context.Context, o options) (short int, err error) {
 	c := command{args: o.args}
 	var t *told
-	if o.story != "" {
+	if o.script != "" {
 		if o.quick {
-			return 0, errors.New("a story has no shorter half: in place of -quick choose, as in -scenario 'restart|fresh-.*' (-list shows all)")
+			return 0, errors.New("a script has no shorter half: in place of -quick choose, as in -scenario 'restart|fresh-.*' (-list shows all)")
 		}
-		if t, err = readStory(o.story); err != nil {
+		if t, err = readScript(o.script); err != nil {
 			return 0, err
 		}
-		scenarios = append([]scenario{{name: faultFree, what: "The story without a fault."}}, t.scenarios()...)
+		scenarios = append([]scenario{{name: faultFree, what: "The script without a fault."}}, t.scenarios()...)
 		if t.controller = strings.Join(o.args, " "); len(c.args) == 0 {
 			c.args, c.dir = t.Command, filepath.Dir(t.File)
 			if len(c.args) > 0 && strings.Contains(c.args[0], "/") {
@@ -126,7 +126,7 @@ func run(ctx context.Context, o options, chosen []scenario, c command, t *told) 
 	v := verdict{Command: c.args, Judge: thisJudge(), Flags: o.flags, Quick: o.quick, Began: time.Now()}
 	report := func(r result) { v.add(os.Stdout, r, len(chosen)) }
 	if t != nil {
-		j.bound = boundOfStory
+		j.bound = boundOfScript
 	}
 	worlds := worlds{}
 	defer func() { err = errors.Join(err, down(worlds)) }()

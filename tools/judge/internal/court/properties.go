@@ -61,7 +61,7 @@ type finding struct {
 	at time.Time
 	// requests are the last ones before at.
 	requests []string
-	// allow is what a story says if this is meant so; the name of the property if it is empty.
+	// allow is what a script says if this is meant so; the name of the property if it is empty.
 	allow []string
 }
 

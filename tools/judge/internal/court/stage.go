@@ -38,7 +38,7 @@ type stage struct {
 	lax       bool          // the API server in memory admits any Foo
 	sent      atomic.Int64  // how many requests the program in memory has sent
 	alone     time.Duration // how long a good Foo takes alone
-	part      *part         // of a story that a user tells
+	part      *part         // of a script that a user tells
 
 	mu       sync.Mutex
 	programs []process
@@ -121,7 +121,7 @@ func (s *stage) openBehindProxy() {
 	s.confine(s.proxy.Next)
 	s.through = must(proxy.Kubeconfig(dir))
 	if s.judge.told != nil {
-		s.openStory(dir)
+		s.openScript(dir)
 	} else {
 		s.history = must(s.follow(s.ctx, s.namespace))
 	}

@@ -103,7 +103,7 @@ func (s *stage) writesSince(since time.Time) []request {
 	return slices.DeleteFunc(s.tries(since), func(r request) bool { return s.judge.foos() && !slices.Contains(s.resources(), r.Target.Resource) })
 }
 
-// quiet waits until the program has tried no write for some time, and nothing that a story compares has changed. It reports
+// quiet waits until the program has tried no write for some time, and nothing that a script compares has changed. It reports
 // whether that has begun before patience was over.
 func (s *stage) quiet(d, patience time.Duration) bool {
 	var last script.Snapshot

@@ -31,8 +31,8 @@ type world struct {
 
 	// What the run without faults has shown.
 	bound    time.Duration // how long the program may take
-	writes   int           // what it writes for the story
-	baseline string        // the end of the story
+	writes   int           // what it writes for the script
+	baseline string        // the end of the script
 	hopeless string        // why nothing else can be judged
 }
 

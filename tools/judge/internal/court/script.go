@@ -29,11 +29,11 @@ import (
 	"example.com/byhand/tools/judge/script"
 )
 
-// told is the story that a user tells, for a program about any kind. What is right the judge learns
+// told is the script that a user tells, for a program about any kind. What is right the judge learns
 // from runs without a fault.
 type told struct {
-	*script.Story
-	// controller is the command, if it does not stand in the story.
+	*script.Script
+	// controller is the command, if it does not stand in the script.
 	controller string
 	// namespaced are the resources whose objects are in a namespace.
 	namespaced map[schema.GroupResource]bool
@@ -63,7 +63,7 @@ type end struct {
 // agent is the name of the program for the API server, where it gives itself none.
 const agent = "judged"
 
-// part is a story in one stage.
+// part is a script in one stage.
 type part struct {
 	kubeconfig string // of kubectl
 	step       int    // the one that was played last
@@ -71,13 +71,13 @@ type part struct {
 	dying      string // the version at which an object of the user was being deleted
 }
 
-// readStory reads a story and checks what it allows.
-func readStory(file string) (*told, error) {
+// readScript reads a script and checks what it allows.
+func readScript(file string) (*told, error) {
 	s, err := script.Read(file)
 	if err != nil {
 		return nil, err
 	}
-	t := &told{Story: s, users: map[schema.GroupVersionResource]bool{}, generated: map[string]bool{}, masked: map[string]bool{}, namespaced: map[schema.GroupResource]bool{}}
+	t := &told{Script: s, users: map[schema.GroupVersionResource]bool{}, generated: map[string]bool{}, masked: map[string]bool{}, namespaced: map[schema.GroupResource]bool{}}
 	names := []string{faultFree}
 	for _, sc := range t.scenarios() {
 		names = append(names, sc.name)
@@ -150,8 +150,8 @@ func (t *told) isKept(manager string) bool {
 	return strings.HasPrefix(manager, "kubectl") || manager == "judge" || t.isProgram(manager)
 }
 
-// openStory writes a kubeconfig for kubectl that leads past the proxy, into the namespace of the stage.
-func (s *stage) openStory(dir string) {
+// openScript writes a kubeconfig for kubectl that leads past the proxy, into the namespace of the stage.
+func (s *stage) openScript(dir string) {
 	s.history = newHistory()
 	config := must(clientcmd.LoadFromFile(s.plane.Kubeconfig))
 	for _, c := range config.Contexts {
@@ -161,7 +161,7 @@ func (s *stage) openStory(dir string) {
 	check(clientcmd.WriteToFile(*config, s.part.kubeconfig))
 }
 
-// plays plays a step of the story.
+// plays plays a step of the script.
 func plays(i int) step {
 	return func(s *stage) {
 		t := s.judge.told
@@ -292,7 +292,7 @@ func (t *told) word(sc *scenario, f *finding) bool {
 	if len(f.allow) == 0 {
 		return false
 	}
-	again := fmt.Sprintf("make judge STORY=%s JUDGE='-scenario %s'", t.File, sc.name)
+	again := fmt.Sprintf("make judge SCRIPT=%s JUDGE='-scenario %s'", t.File, sc.name)
 	if t.controller != "" {
 		again += fmt.Sprintf(" CONTROLLER='%s'", t.controller)
 	}

@@ -13,15 +13,15 @@ import (
 	"example.com/byhand/internal/observe/wire"
 )
 
-// say makes a line of the story of a note, which the page has, too.
+// say makes a line of the log of a note, which the page has, too.
 func (g *Glass) say(n note, word, format string, args ...any) {
-	n.Story, n.Text = word, fmt.Sprintf(format, args...)
+	n.Log, n.Text = word, fmt.Sprintf(format, args...)
 }
 
-// remark makes a line of the story of what the program neither heard nor sent. Unlike the others it
+// remark makes a line of the log of what the program neither heard nor sent. Unlike the others it
 // may be called at any time.
 func (g *Glass) remark(word, format string, args ...any) {
-	g.Record(&trace.Step{Part: trace.PartProgram, What: trace.Said, Story: word, Text: fmt.Sprintf(format, args...)}, nil)
+	g.Record(&trace.Step{Part: trace.PartProgram, What: trace.Said, Log: word, Text: fmt.Sprintf(format, args...)}, nil)
 }
 
 // tell makes a line of a note, if it is worth one.

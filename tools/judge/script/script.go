@@ -1,4 +1,4 @@
-// Package story reads what a user tells the judge about a controller, and compares what an API server
+// Package script reads what a user tells the judge about a controller, and compares what an API server
 // has stored with what it had without a fault. It knows no kind.
 package script
 
@@ -16,19 +16,19 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// Story is what a user does with objects that a controller looks after, step by step.
-type Story struct {
+// Script is what a user does with objects that a controller looks after, step by step.
+type Script struct {
 	File string `yaml:"-"`
 	// Command starts the controller; each {kubeconfig} becomes the path of the file. It may be empty.
 	Command []string
-	// CRDs are files and folders that kubectl applies before the story begins.
+	// CRDs are files and folders that kubectl applies before the script begins.
 	CRDs  []Line
 	Steps []Step
 	// Allow has what was found and is meant so, each as the judge prints it.
 	Allow []Line
 }
 
-// Step is a command of the shell, in the folder of the story, with kubectl and a namespace.
+// Step is a command of the shell, in the folder of the script, with kubectl and a namespace.
 type Step struct {
 	Name string
 	Line
@@ -68,17 +68,17 @@ func (s *Step) UnmarshalYAML(node *yaml.Node) error {
 	return nil
 }
 
-// Read reads a story. An error names the file and the line.
-func Read(file string) (*Story, error) {
+// Read reads a script. An error names the file and the line.
+func Read(file string) (*Script, error) {
 	content, err := os.ReadFile(file)
 	if err != nil {
 		return nil, err
 	}
-	s := &Story{File: file}
+	s := &Script{File: file}
 	decoder := yaml.NewDecoder(bytes.NewReader(content))
 	decoder.KnownFields(true)
 	if err := decoder.Decode(s); err != nil && !errors.Is(err, io.EOF) {
-		return nil, fmt.Errorf("%s: %w\n(a story has the fields command, crds, steps and allow)", file, err)
+		return nil, fmt.Errorf("%s: %w\n(a script has the fields command, crds, steps and allow)", file, err)
 	}
 	for i, crds := range s.CRDs {
 		s.CRDs[i].Text = s.Path(crds.Text)
@@ -87,7 +87,7 @@ func Read(file string) (*Story, error) {
 		}
 	}
 	if len(s.Steps) == 0 {
-		return nil, s.Wrong(1, "a story needs steps, as in\nsteps:\n- create: kubectl apply -f foo.yaml")
+		return nil, s.Wrong(1, "a script needs steps, as in\nsteps:\n- create: kubectl apply -f foo.yaml")
 	}
 	for i, step := range s.Steps {
 		if slices.ContainsFunc(s.Steps[:i], func(other Step) bool { return other.Name == step.Name }) {
@@ -97,13 +97,13 @@ func Read(file string) (*Story, error) {
 	return s, nil
 }
 
-// Wrong is an error about a line of the story.
-func (s *Story) Wrong(line int, format string, args ...any) error {
+// Wrong is an error about a line of the script.
+func (s *Script) Wrong(line int, format string, args ...any) error {
 	return fmt.Errorf("%s:%d: %s", s.File, line, fmt.Sprintf(format, args...))
 }
 
-// Path is where a path of the story leads: it is written as seen from the story's folder.
-func (s *Story) Path(path string) string {
+// Path is where a path of the script leads: it is written as seen from the script's folder.
+func (s *Script) Path(path string) string {
 	if filepath.IsAbs(path) {
 		return path
 	}
@@ -111,7 +111,7 @@ func (s *Story) Path(path string) string {
 }
 
 // Allows reports whether a finding is meant so: a line of allow is the finding, or begins it.
-func (s *Story) Allows(finding string) bool {
+func (s *Script) Allows(finding string) bool {
 	return slices.ContainsFunc(s.Allow, func(line Line) bool {
 		rest, begins := strings.CutPrefix(finding, line.Text)
 		return begins && (rest == "" || strings.ContainsAny(rest[:1], " .["))

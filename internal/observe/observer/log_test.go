@@ -23,8 +23,8 @@ import (
 
 var clock = regexp.MustCompile(`(?m)^\d\d:\d\d:\d\d\.\d{3}  `)
 
-// storyOf returns the lines of the story of what happens, without their times.
-func storyOf(t *testing.T, happens func(r *Observer)) []string {
+// logOf returns the lines of the log of what happens, without their times.
+func logOf(t *testing.T, happens func(r *Observer)) []string {
 	t.Helper()
 	var out bytes.Buffer
 	r := New(Options{})
@@ -44,9 +44,9 @@ func fooThatWants(version, name string) *v1alpha1.Foo {
 	return f
 }
 
-// The line of an event. TestHandler has which of them the story tells.
-func TestStoryOfEvents(t *testing.T) {
-	told := storyOf(t, func(r *Observer) {
+// The line of an event. TestHandler has which of them the log tells.
+func TestLogOfEvents(t *testing.T) {
+	told := logOf(t, func(r *Observer) {
 		queue := r.Queue(fooKind, controller.NewQueue(""))
 		defer queue.ShutDown()
 		foos, deployments := r.handler(fooKind, enqueueFoos(queue)), r.handler(deploymentKind, cache.ResourceEventHandlerFuncs{})
@@ -64,14 +64,14 @@ func TestStoryOfEvents(t *testing.T) {
 		"deleted  Foo default/foo: it is gone",
 		"deleted  Foo default/missed: it is gone",
 	}, told); diff != "" {
-		t.Errorf("story (-want +got):\n%s", diff)
+		t.Errorf("log (-want +got):\n%s", diff)
 	}
 }
 
-// Of a long first list the story tells the beginning, and no Deployment of others; each object reaches
+// Of a long first list the log tells the beginning, and no Deployment of others; each object reaches
 // the next handler. What comes later is told.
-func TestStoryOfMany(t *testing.T) {
-	told := storyOf(t, func(r *Observer) {
+func TestLogOfMany(t *testing.T) {
+	told := logOf(t, func(r *Observer) {
 		queue := r.Queue(fooKind, controller.NewQueue(""))
 		defer queue.ShutDown()
 		foos, deployments := r.handler(fooKind, enqueueFoos(queue)), r.handler(deploymentKind, cache.ResourceEventHandlerFuncs{})
@@ -93,11 +93,11 @@ func TestStoryOfMany(t *testing.T) {
 
 // A request is told with its answer and with the object that it was sent for; reads
 // are not told.
-func TestStoryOfRequests(t *testing.T) {
+func TestLogOfRequests(t *testing.T) {
 	server := roundTripper(func(r *http.Request) (*http.Response, error) {
 		return &http.Response{StatusCode: http.StatusConflict, Body: http.NoBody}, r.Context().Err()
 	})
-	told := storyOf(t, func(r *Observer) {
+	told := logOf(t, func(r *Observer) {
 		send := func(ctx context.Context, method, path string) {
 			_, _ = r.Transport(server).RoundTrip(httptest.NewRequestWithContext(ctx, method, path, nil))
 		}
@@ -124,7 +124,7 @@ func TestStoryOfRequests(t *testing.T) {
 		"sent     POST /reconciled → 409 Conflict  (for Foo default/foo)",
 		"what the program says",
 	}, told); diff != "" {
-		t.Errorf("story (-want +got):\n%s", diff)
+		t.Errorf("log (-want +got):\n%s", diff)
 	}
 }
 

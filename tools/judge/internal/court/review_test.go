@@ -141,7 +141,7 @@ func TestOverTimeForgivesTheBlind(t *testing.T) {
 	}
 }
 
-// now.go finds what is wrong at the end of a history.
+// converged.go finds what is wrong at the end of a history.
 func TestNow(t *testing.T) {
 	for _, test := range []struct {
 		reason string

@@ -21,15 +21,15 @@ const (
 	silence, patienceAtRest = 3 * time.Second, 40 * time.Second
 	// collecting is how long the garbage collector may take: it finds out about new kinds every 30 s.
 	collecting = time.Minute
-	// boundOfStory is judge.bound: after refused lists client-go's Reflector waits up to 26 s.
-	boundOfStory = 40 * time.Second
+	// boundOfScript is judge.bound: after refused lists client-go's Reflector waits up to 26 s.
+	boundOfScript = 40 * time.Second
 )
 
-// learn plays the story without a fault, until two runs end with the same objects, and keeps what they have in common. It returns what is
+// learn plays the script without a fault, until two runs end with the same objects, and keeps what they have in common. It returns what is
 // wrong even so.
 func (w *world) learn(ctx context.Context) result {
 	t := w.judge.told
-	sc := scenario{name: faultFree, what: "The story without a fault.", judged: P1 | P2 | P3 | P4 | P7, calibrates: true, steps: []step{learned}}
+	sc := scenario{name: faultFree, what: "The script without a fault.", judged: P1 | P2 | P3 | P4 | P7, calibrates: true, steps: []step{learned}}
 	var before []end
 	short := 0 // What is wrong once only does not count.
 	for range 6 {
@@ -48,11 +48,11 @@ func (w *world) learn(ctx context.Context) result {
 			before = t.ends
 		}
 	}
-	check(errors.New("without a fault the story ends in another way each time"))
+	check(errors.New("without a fault the script ends in another way each time"))
 	return result{}
 }
 
-// learned plays the story and keeps what is stored after each step.
+// learned plays the script and keeps what is stored after each step.
 func learned(s *stage) {
 	t := s.judge.told
 	s.baseline = t.File // It is not that of Foos.
@@ -72,7 +72,7 @@ func (t *told) worthwhile() error {
 	switch {
 	case len(t.users) == 0:
 		return notJudged(t.Wrong(t.Steps[0].At, "after no step has kubectl left an object of a kind that the program reads in the namespace (it reads: %s). "+
-			"Is the story about another kind? One without a namespace cannot be judged", listed(names(t.resources()))).Error())
+			"Is the script about another kind? One without a namespace cannot be judged", listed(names(t.resources()))).Error())
 	case !slices.ContainsFunc(t.ends, func(end end) bool { return len(end.writes) > 0 }):
 		return notJudged(t.Wrong(t.Steps[0].At, "in no step has the program written anything, so nothing can be said about it. Does it wait until it is elected as leader?").Error())
 	}
@@ -210,8 +210,8 @@ func (t *told) print(w io.Writer) {
 
 func listed(names []string) string { return cmp.Or(strings.Join(names, ", "), "nothing") }
 
-// learnStory learns on a new control plane, and says what. It reports whether there is something to compare with.
-func (w *world) learnStory(ctx context.Context, report func(result)) (learned bool, err error) {
+// learnScript learns on a new control plane, and says what. It reports whether there is something to compare with.
+func (w *world) learnScript(ctx context.Context, report func(result)) (learned bool, err error) {
 	t := w.judge.told
 	err = try(func() {
 		for _, crds := range t.CRDs {

@@ -8,9 +8,9 @@ import (
 	"example.com/byhand/tools/judge/reference/bugs"
 )
 
-// byStory is in which scenario of a story each bug of the reference is found. The others need one that no story has, or
+// byScript is in which scenario of a script each bug of the reference is found. The others need one that no script has, or
 // an eye that knows Foos.
-var byStory = map[*bugs.Bug]string{
+var byScript = map[*bugs.Bug]string{
 	bugs.NoGuard: "name-taken", bugs.AdoptsByName: "name-taken", bugs.TellsAnothers: "name-taken", bugs.DeafToNames: "name-taken",
 	bugs.NoOwner: faultFree, bugs.DeletesFirst: faultFree, bugs.PollWrites: faultFree,
 	bugs.NoRename: "fresh-rename", bugs.RemembersNames: "down", bugs.IgnoresDeletion: "dying",
@@ -20,19 +20,19 @@ var byStory = map[*bugs.Bug]string{
 	bugs.Insists: "set-back", bugs.Fights: "set-back",
 }
 
-// The judge of stories is judged, too: these bugs are found. One for each scenario, and all of them with -everything.
-func TestStoryOfReference(t *testing.T) {
+// The judge of scripts is judged, too: these bugs are found. One for each scenario, and all of them with -everything.
+func TestScriptOfReference(t *testing.T) {
 	courts := newCourts(t)
 	played := map[string]bool{}
 	for _, bug := range bugs.All {
-		name := byStory[bug]
+		name := byScript[bug]
 		if name == "" || played[name] && !*everything {
 			continue
 		}
 		played[name] = true
 		t.Run(bug.Name, func(t *testing.T) {
 			t.Parallel()
-			told := must(readStory("../../script/foos.yaml"))
+			told := must(readScript("../../script/foos.yaml"))
 			chosen := append([]scenario{{name: faultFree}}, those(told.scenarios(), func(sc scenario) bool { return sc.name == name })...)
 			results := courts.judge(t, told, chosen, "-"+bug.Name)
 			if last := results[len(results)-1]; last.Scenario != name || !last.short() {

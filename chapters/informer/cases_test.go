@@ -17,9 +17,9 @@ import (
 // same: nothing differs with client-go's Reflector.
 var same outcome
 
-// stories are played to our parts and to client-go's, which must lead to the same, except what
+// cases are played to our parts and to client-go's, which must lead to the same, except what
 // differs with client-go's Reflector. The README has a reason for each of these.
-var stories = []struct {
+var cases = []struct {
 	name         string
 	play         func(w *world)
 	want, theirs outcome
@@ -151,22 +151,22 @@ var stories = []struct {
 		w.answer(1, func(rw http.ResponseWriter, r *http.Request) { w.Remove(foos + "a"); expired(rw, r) })
 		w.EndWatches("foos")
 	}, outcome{"first a1, a1→a2, a2→a3, lost a3, late first a2, late a2→a3, late lost a3", "STREAM, WATCH after 104, STREAM after 104", " at 105"}, same},
-	// SIGTERM outside a watch. Most stories end in one.
+	// SIGTERM outside a watch. Most cases end in one.
 	{"stopped in the pause after 429", func(w *world) { w.answer(1, busy); w.start(); w.end() },
 		outcome{"", "STREAM", " at "}, outcome{"", "", " at , not at once"}},
 }
 
 func TestStories(t *testing.T) {
-	for _, story := range stories {
+	for _, test := range cases {
 		for _, swapped := range []clientGo{"", "store", "fifo", "fifo,store", "reflector", "reflector,fifo,store", "shared"} {
-			t.Run(story.name+"/client-go="+string(swapped), func(t *testing.T) {
+			t.Run(test.name+"/client-go="+string(swapped), func(t *testing.T) {
 				synctest.Test(t, func(t *testing.T) {
 					w := newWorld(t, swapped)
 					w.add("", 0)
-					story.play(w)
+					test.play(w)
 					w.later(2 * time.Minute)
 					w.end()
-					want, theirs := story.want, story.theirs
+					want, theirs := test.want, test.theirs
 					if swapped.has("reflector") || swapped.has("shared") {
 						want = outcome{cmp.Or(theirs.calls, want.calls), cmp.Or(theirs.requests, want.requests), cmp.Or(theirs.end, want.end)}
 					}

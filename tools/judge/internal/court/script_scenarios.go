@@ -19,7 +19,7 @@ import (
 	"example.com/byhand/tools/judge/script"
 )
 
-// scenarios are those of a story about any kind.
+// scenarios are those of a script about any kind.
 func (t *told) scenarios() (all []scenario) {
 	add := func(name, what string, steps ...step) {
 		all = append(all, scenario{name: name, what: what, judged: P1 | P2 | P3 | P4 | P5 | P6 | P7, steps: steps})
@@ -39,7 +39,7 @@ func (t *told) scenarios() (all []scenario) {
 	add("refused-500", "In each step a webhook does not answer (500), so that what it makes cannot be written, for 6 s.", steps(n, refused(http.StatusInternalServerError)))
 	add("refused-create", "In each step a quota is full, so that nothing can be created (403), for 6 s.", steps(n, refused(http.StatusForbidden, http.MethodPost)))
 	if n > 1 {
-		add("events-missed", "The watches are cut, and nothing can be read, while the story goes on after its first step; the old watches cannot be resumed (410 Gone).", missed)
+		add("events-missed", "The watches are cut, and nothing can be read, while the script goes on after its first step; the old watches cannot be resumed (410 Gone).", missed)
 		add("stale-start", "The program starts after each step, and its first list of the user's objects is older than that: from before the step, and from when one of them was being deleted; the API server refuses streaming lists.", steps(n, stale))
 	}
 	add("restart", "The program is ended and started again, and nothing has changed: it writes nothing.", atMost, silently(whileDown(), (*stage).ready, wait(12*time.Second)), keeps)
@@ -51,7 +51,7 @@ func (t *told) scenarios() (all []scenario) {
 	return all
 }
 
-// steps plays the first steps of the story in a way.
+// steps plays the first steps of the script in a way.
 func steps(n int, play func(s *stage, i int)) step {
 	return func(s *stage) {
 		for i := range n {
@@ -69,7 +69,7 @@ func rests(s *stage) { s.take(keeps, rested, keeps) }
 // rested waits until the program is silent for some time, or patience is over.
 func rested(s *stage) { s.quiet(silence, patienceAtRest) }
 
-// atMost plays the story until the last step after which there is something that the program has made, and then until all is at rest.
+// atMost plays the script until the last step after which there is something that the program has made, and then until all is at rest.
 func atMost(s *stage) {
 	for last, end := range slices.Backward(s.judge.told.ends) {
 		if len(end.made) > 0 {
@@ -113,7 +113,7 @@ func refused(code int, methods ...string) func(s *stage, i int) {
 	}
 }
 
-// missed plays a story of which the program misses all between the first step and the last one, and then the last one.
+// missed plays a script of which the program misses all between the first step and the last one, and then the last one.
 // It misses something twice at most: each time it waits longer before it reads again.
 func missed(s *stage) {
 	asTold(s, 0)
@@ -306,7 +306,7 @@ func opposeFirst(s *stage) {
 	check(notJudged("the program sets no value back"))
 }
 
-// namesTaken plays the story until the program makes something, whose names are taken: nothing of others is written (P5), and
+// namesTaken plays the script until the program makes something, whose names are taken: nothing of others is written (P5), and
 // what they do is no reason to write anything (P2). When the names are free the program makes what it makes.
 func namesTaken(s *stage) {
 	t := s.judge.told

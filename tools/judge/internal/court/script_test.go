@@ -26,10 +26,10 @@ import (
 )
 
 // What cannot be judged ends with a word about what to do.
-func TestStoryThatCannotBeJudged(t *testing.T) {
-	told := must(readStory("../../script/foos.yaml"))
+func TestScriptThatCannotBeJudged(t *testing.T) {
+	told := must(readScript("../../script/foos.yaml"))
 	told.seen.Store(corev1.SchemeGroupVersion.WithResource("configmaps"), true)
-	_, quick := do(t.Context(), options{story: "../../script/foos.yaml", quick: true})
+	_, quick := do(t.Context(), options{script: "../../script/foos.yaml", quick: true})
 	nobody := told.worthwhile()
 	told.users[v1alpha1.SchemeGroupVersion.WithResource("foos")] = true
 	silent := told.worthwhile()
@@ -51,11 +51,11 @@ func TestStoryThatCannotBeJudged(t *testing.T) {
 
 // A finding says how it is seen again, with the same command, and what is meant so is no finding.
 func TestWord(t *testing.T) {
-	told := &told{Story: &script.Story{File: "desk/judge.yaml", Allow: []script.Line{{Text: "drift pods .spec"}}}, controller: "./mine -v"}
+	told := &told{Script: &script.Script{File: "desk/judge.yaml", Allow: []script.Line{{Text: "drift pods .spec"}}}, controller: "./mine -v"}
 	sc := &scenario{name: "drift"}
 	f := found(P1, drifted, time.Now(), "seen")
 	f.allow = []string{"drift pods .spec.image", "drift desks .spec.seats", "drift desks .spec.seats"}
-	want := "seen\nSee it again: make judge STORY=desk/judge.yaml JUDGE='-scenario drift' CONTROLLER='./mine -v'. " +
+	want := "seen\nSee it again: make judge SCRIPT=desk/judge.yaml JUDGE='-scenario drift' CONTROLLER='./mine -v'. " +
 		"If it is meant so, add to judge.yaml:\nallow:\n- drift desks .spec.seats"
 	if is := told.word(sc, &f); !is || f.text != want {
 		t.Errorf("is it a finding? %t: %q, want %q", is, f.text, want)
@@ -159,7 +159,7 @@ func TestCounted(t *testing.T) {
 		"that, and another is deleted":          {1, 1, []request{lets, create}, []request{lets, remove, create, create}, false, []*lesson{gap}},
 		"others delete some":                    {1, 0, nil, []request{create}, false, nil},
 	} {
-		told := &told{Story: &script.Story{Steps: []script.Step{{}, {}}}, ends: []end{{made: slices.Repeat([]*stored{pod}, test.before)},
+		told := &told{Script: &script.Script{Steps: []script.Step{{}, {}}}, ends: []end{{made: slices.Repeat([]*stored{pod}, test.before)},
 			{made: slices.Repeat([]*stored{pod}, test.after), writes: test.usual}}}
 		told.orphans.Store(pods+"/runs-on", true)
 		s := &stage{world: &world{judge: &judge{told: told}}, scenario: &scenario{calibrates: test.learns}, part: &part{step: 1}}

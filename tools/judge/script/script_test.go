@@ -14,10 +14,10 @@ import (
 	"example.com/byhand/tools/judge/script"
 )
 
-// Each error says where the story is wrong, and how it is right.
+// Each error says where the script is wrong, and how it is right.
 func TestWrong(t *testing.T) {
-	for _, test := range []struct{ story, says string }{
-		{"", ":1: a story needs steps"},
+	for _, test := range []struct{ script, says string }{
+		{"", ":1: a script needs steps"},
 		{"steps:\n- a: b\nallows:\n- x", "line 3: field allows not found"},
 		{"steps:\n- kubectl", "line 2: a step is a name and a command"},
 		{"steps:\n- a: b\n- a: c", ":3: two steps have the name a"},
@@ -28,16 +28,16 @@ func TestWrong(t *testing.T) {
 		{"allow:\n- [a]\nsteps:\n- a: b", "line 2: cannot unmarshal"},
 	} {
 		file := filepath.Join(t.TempDir(), "judge.yaml")
-		if err := os.WriteFile(file, []byte(test.story), 0o600); err != nil {
+		if err := os.WriteFile(file, []byte(test.script), 0o600); err != nil {
 			t.Fatal(err)
 		}
 		if _, err := script.Read(file); err == nil || !strings.HasPrefix(err.Error(), file+":") || !strings.Contains(err.Error(), test.says) {
-			t.Errorf("%q: it says %v, want %s: %s", test.story, err, file, test.says)
+			t.Errorf("%q: it says %v, want %s: %s", test.script, err, file, test.says)
 		}
 	}
 }
 
-// A story is short, and so are those of this repository.
+// A script is short, and so are those of this repository.
 func TestShort(t *testing.T) {
 	files, _ := filepath.Glob("*.yaml")
 	for _, file := range files {
@@ -52,7 +52,7 @@ func TestShort(t *testing.T) {
 
 // What is meant so is a finding, or what is below it.
 func TestAllows(t *testing.T) {
-	s := &script.Story{Allow: []script.Line{{Text: "drift deployments .spec.replicas"}, {Text: "set-back P7"}, {Text: "down pods"}}}
+	s := &script.Script{Allow: []script.Line{{Text: "drift deployments .spec.replicas"}, {Text: "set-back P7"}, {Text: "down pods"}}}
 	for finding, want := range map[string]bool{
 		"drift deployments .spec.replicas": true, "drift deployments .spec": false, "drift deployments .spec.replicasToo": false,
 		"set-back P7": true, "set-back P1": false, "down pods a .spec.nodeName": true, "down podsets a": false,

@@ -8,12 +8,12 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// fooStory is what most faults disturb: a Foo is created, and then changed.
-func fooStory(s *stage) { s.take(createFoo("a", "a", 1), converged, storyChange, converged) }
+// createAndChange is what most faults disturb: a Foo is created, and then changed.
+func createAndChange(s *stage) { s.take(createFoo("a", "a", 1), converged, scaleAndRename, converged) }
 
-// storyChange scales the Foo of the story and names another Deployment. The name stays if
+// scaleAndRename scales the Foo and names another Deployment. The name stays if
 // the program does not follow it even without faults: that is judged once.
-func storyChange(s *stage) {
+func scaleAndRename(s *stage) {
 	spec := object{"replicas": 2}
 	if !s.judge.stays {
 		spec["deploymentName"] = "a-renamed"
@@ -21,12 +21,12 @@ func storyChange(s *stage) {
 	changeFoo("a", spec)(s)
 }
 
-// remember keeps the end of the story, and how many writes it took.
+// remember keeps the end of the script, and how many writes it took.
 func remember(s *stage) {
 	s.baseline, s.writes = s.history.snapshot(s.namespace), len(s.requests(s.begin, func(r request) bool { return r.Method != http.MethodGet }))
 }
 
-// sameEnd fails if the end of the story is not the one without faults: P6.
+// sameEnd fails if the end of the script is not the one without faults: P6.
 func sameEnd(s *stage) {
 	if diff := cmp.Diff(s.baseline, s.history.snapshot(s.namespace)); diff != "" {
 		s.find(found(P6, different, time.Now(), "Without the fault (-) and after it (+):\n%s", diff))

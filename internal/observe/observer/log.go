@@ -8,13 +8,13 @@ import (
 	"example.com/byhand/internal/observe/trace"
 )
 
-// maxFound is how many objects of a kind the story names one by one when the
+// maxFound is how many objects of a kind the log names one by one when the
 // first list comes. No person reads thousands of lines.
 const maxFound = 50
 
-// storyOf says what the story calls an event of a store, "" for one in which nothing
+// wordOf returns the log\'s word for an event of a store, "" for one in which nothing
 // that it tells has changed.
-func (o *Observer) storyOf(k *wired, e *event, before any, text string) string {
+func (o *Observer) wordOf(k *wired, e *event, before any, text string) string {
 	was, shown := o.describe(k, before)
 	switch {
 	case e.nth > maxFound+1:
@@ -34,19 +34,19 @@ func (o *Observer) storyOf(k *wired, e *event, before any, text string) string {
 	}
 }
 
-// storyLine is the form that a learner reads: what a controller hears, what it sends
+// logLine is the form that a learner reads: what a controller hears, what it sends
 // because of it, and what the program says, each in a line with the time of day.
-func storyLine(step *trace.Step) string {
+func logLine(step *trace.Step) string {
 	text := ""
 	switch request := step.Request; {
-	case step.Story != "" && step.Part != trace.PartStore: // of a program that is seen from outside
-		text = fmt.Sprintf("%-7s  %s", step.Story, step.Text)
+	case step.Log != "" && step.Part != trace.PartStore: // of a program that is seen from outside
+		text = fmt.Sprintf("%-7s  %s", step.Log, step.Text)
 	case step.Part == trace.PartProgram:
 		text = step.Text
-	case step.Story == "more":
+	case step.Log == "more":
 		text = fmt.Sprintf("found    more of kind %s are not told one by one", step.Kind)
-	case step.Story != "":
-		text = fmt.Sprintf("%-7s  %s %s: %s", step.Story, step.Kind, step.Key, step.Text)
+	case step.Log != "":
+		text = fmt.Sprintf("%-7s  %s %s: %s", step.Log, step.Kind, step.Key, step.Text)
 	case step.Part == trace.PartRequest && step.What != trace.Sent && request.Method != http.MethodGet:
 		answer, why := "no answer", ""
 		if step.What == trace.Answered {
