@@ -5,6 +5,7 @@
 //	leader     one of several processes works at a time
 //	serve      health, readiness and metrics over HTTP
 //	metrics    what there is to count
+//	events     sends the Events that a controller records
 //	check      one test of schema, types, copies, registration and role of a kind
 //	crd        a CustomResourceDefinition beside its Go types
 //	deepcopy   copies that are written by hand
