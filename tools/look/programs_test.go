@@ -117,7 +117,7 @@ func TestMine(t *testing.T) {
 		kubectl --kubeconfig kubeconfig config set-credentials mine --token="$(kubectl create token mine)"
 		kubectl --kubeconfig kubeconfig config set-context --current --user=mine --namespace=default
 
-		KUBECONFIG=kubeconfig ./tools/look --report report -- ./program --leader-elect > leader 2>&1 & leader=$!
+		KUBECONFIG=kubeconfig ./look --report report -- ./program --leader-elect > leader 2>&1 & leader=$!
 		says leader 'workers start'
 		KUBECONFIG=kubeconfig ./program --leader-elect > standby 2>&1 & standby=$!
 		says standby 'standing by: '
