@@ -256,7 +256,7 @@ look: own-cluster ## See what any controller hears, sends and does wrong: make l
 
 # More: go test -tags long -v -timeout 2h -parallel 4 ./tools/judge/internal/court -everything, which has the scripts, too
 test-judge: bin/byhand ### See that the judge catches each known bug, and none here (7 minutes)
-	go test -count=1 -tags long -v -timeout 60m -parallel 6 -run '^Test(Reference|Mine)$$' ./tools/judge/...
+	go test -count=1 -tags long -v -timeout 60m -parallel 4 -run '^Test(Reference|Mine)$$' ./tools/judge/...
 	@$(MAKE) --no-print-directory judge CONTROLLER='bin/byhand --kubeconfig {kubeconfig}' JUDGE=-quick
 
 # The cluster needs Linux or macOS, and so do the chapters.

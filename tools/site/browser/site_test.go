@@ -74,7 +74,7 @@ func TestSiteCanBeRead(t *testing.T) {
 	command(b, network.OverrideNetworkState, network.OverrideNetworkStateParams{Offline: true})
 	for _, page := range []string{
 		source, "read/README.md.html", "read/docs/README.zh-CN.md.html", "read/docs/QUESTIONS.md.html",
-		"read/compare/results/README.md.html", "read/config/crd/foos.samplecontroller.k8s.io.yaml.html",
+		"read/docs/results.md.html", "read/config/crd/foos.samplecontroller.k8s.io.yaml.html",
 	} {
 		b.visit(folder, page)
 		for name, l := range map[string]look{"desktop light": laptop, "phone dark": dark} {
