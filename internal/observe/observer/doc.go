@@ -1,8 +1,7 @@
 // Package observer tells how an object travels through a controller: the event that a
 // watch delivers, the store, the queue, the worker, the reconcile, the request and its
 // answer, and the echo of that write as the next event. Each of these is a trace.Step. The
-// log, the timeline of --trace, a recording, the page and the metrics are made of the
-// same steps.
+// log, the timeline of --trace, a recording and the page are made of the same steps.
 //
 // # Basics
 //
@@ -24,7 +23,6 @@
 //
 //   - Print writes the steps, as a log, as a timeline or as JSON.
 //   - The History keeps the newest, for the page.
-//   - Options.Count is called with each step of a reconcile at once, for the metrics.
 //
 // # Properties
 //

@@ -1,5 +1,5 @@
 // Package plane starts control planes with the CRDs of this repository in them, for the judge and
-// for the harness of the comparison, by the command in the folder cluster.
+// for the harness of the comparison, by the command in tools/cluster.
 package plane
 
 import (
