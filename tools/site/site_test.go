@@ -125,7 +125,7 @@ func TestPages(t *testing.T) {
 		playgroundPage:                 `<meta property="og:image" content="https://site.example.com/folder/preview.png">`,
 		pageOf(readme):                 `<a href="https://example.com/byhand/LICENSE">LICENSE</a>`, // It has no page.
 		pageOf("docs/README.zh-CN.md"): `<div class="body" lang="zh-CN">`,
-		pageOf("docs/QUESTIONS.md"):    "<details><summary><h3",
+		pageOf("docs/questions.md"):    "<details><summary><h3",
 	} {
 		if !strings.Contains(string(site[name]), want) {
 			t.Errorf("%s does not have %q", name, want)

@@ -65,10 +65,10 @@ func exists(repository fs.FS, file string) bool {
 // file before it.
 var shown = regexp.MustCompile("\\[[^]]*\\]\\(([^)]+)\\)|`k8s\\.io/[^`]+`|`([^`]+)`")
 
-// Each file that shows an answer in docs/QUESTIONS.md has the functions, tests and lines that the answer
+// Each file that shows an answer in docs/questions.md has the functions, tests and lines that the answer
 // names. TestLinks reports missing files. Kubernetes' own files are not read.
 func TestQuestions(t *testing.T) {
-	page, err := os.ReadFile("../../../docs/QUESTIONS.md")
+	page, err := os.ReadFile("../../../docs/questions.md")
 	if err != nil {
 		t.Fatal(err)
 	}
