@@ -18,7 +18,7 @@ const (
 	home   = "index.html"
 	readme = "README.md"
 	// questions is how the page is called, in any language, whose answers are folded.
-	questions = "docs/QUESTIONS"
+	questions = "docs/questions"
 	// orderSection is the section of the README whose links are the reading path.
 	orderSection = "Read it in this order"
 )
