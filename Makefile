@@ -274,7 +274,7 @@ add-kind: SUCCESSOR = go test ./internal/tests/schema, see CONTRIBUTING.md
 test-chapters-here test-pizzas test-counts test-glass test-cluster: SUCCESSOR = make test-all
 compare-quick: SUCCESSOR = make compare FOOS=20 ROUNDS=1
 failover: SUCCESSOR = go test ./kit/leader
-chain: SUCCESSOR = the table in README.md
+chain: SUCCESSOR = the table in docs/glossary.md
 mine: SUCCESSOR = make new
 cache-cost: SUCCESSOR = the command in chapters/cache/README.md
 apiserver-cost: SUCCESSOR = make chapter CHAPTER=apiserver

@@ -50,7 +50,7 @@ func TestReadme(t *testing.T) {
 	s.kubectl("apply", "-f", "config/samples")
 	s.converges("example-foo", "example-foo", 1)
 	c.Stop()
-	script = readme.Open(t, root+"/internal/observe/trace/README.md", "Step by step")
+	script = readme.Open(t, root+"/docs/trace.md", "Step by step")
 	script.Dir = root
 	script.Run("kubectl delete foo example-foo")
 	script.Run("kubectl apply -f config/samples")
