@@ -127,7 +127,7 @@ func lead(ctx context.Context, observe *app.View, loop *controller.Controller, w
 	observe.Program(trace.Synced, "in memory: %s, %s", foos, deployments)
 	observe.Program(trace.Leader, "%d workers start (Ctrl-C stops)", workers)
 	loop.Run(ctx, workers)
-	observe.Program(trace.Stopped, "stopped: every worker has finished what it had begun")
+	observe.Program(trace.Stopped, "stopped: all workers have finished")
 	return nil
 }
 

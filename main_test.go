@@ -34,8 +34,8 @@ import (
 )
 
 // These tests call run as main does, with flags, on an API server in memory. They hold the
-// wiring: what a part does is tested beside the part. A failure begins with the name of what
-// is wired wrong.
+// wiring; each part has its own tests. A failure begins with the name of the part that is wired
+// wrong.
 
 // Where the objects of the tests are. The Lease is in the kubeconfig's namespace.
 const (
@@ -45,13 +45,13 @@ const (
 	lease       = "/apis/coordination.k8s.io/v1/namespaces/home/leases/byhand"
 )
 
-// deadline is how long a test waits for what must happen.
+// deadline is how long a test waits for a condition.
 const deadline = 10 * time.Second
 
 var client = http.Client{Timeout: deadline}
 
-// TestRun follows Foos through the whole program: what it sends, tells and counts, and how it
-// ends.
+// TestRun follows Foos through the whole program: its requests, its log, its metrics, and its
+// end.
 func TestRun(t *testing.T) {
 	s := newServer(t)
 	s.add(projects+"project", replicas(1))
@@ -98,7 +98,7 @@ func TestRun(t *testing.T) {
 		`controller_runtime_reconcile_total{controller="foo",result="success"} [1-9]`, `workqueue_adds_total{name="foo"} [1-9]`)
 	p.serves("--pprof is not given", "/debug/pprof/", "404")
 
-	// The servers end after the workers, and these after what they have begun.
+	// The servers end after the workers, and the workers after their running reconciles.
 	posts := s.holdPosts()
 	s.add(foos+"last", wants("last"))
 	post := receive(s, "a worker sends nothing", posts)
@@ -107,10 +107,10 @@ func TestRun(t *testing.T) {
 	p.serves("observe.Stop: before the workers have ended", "/healthz", "ok")
 	close(post)
 	p.ends(nil)
-	if !strings.HasSuffix(p.output(), "stopped: every worker has finished what it had begun\n") {
-		t.Error("lead, observe.Close: run has returned and has not told the end")
+	if !strings.HasSuffix(p.output(), "stopped: all workers have finished\n") {
+		t.Error("lead, observe.Close: run has returned without its last log line")
 	}
-	s.sends("lead: a worker finishes what it has begun", "POST deployments", "PUT foos/last/status")
+	s.sends("lead: a running reconcile finishes", "POST deployments", "PUT foos/last/status")
 	p.serves("observe.Stop: after run has returned", "/healthz", "connection refused")
 }
 
@@ -196,7 +196,7 @@ func TestNoProjects(t *testing.T) {
 	p.ends(nil)
 }
 
-// TestFlags sets the flags that say what is looked at and what is traced.
+// TestFlags sets the flags that select namespaces and steps of the trace.
 func TestFlags(t *testing.T) {
 	s := newServer(t)
 	s.addAll()
@@ -206,7 +206,7 @@ func TestFlags(t *testing.T) {
 	}
 	p := s.start("--namespace", "default", "--resync", "50ms", "--trace=json", "--pprof")
 	if got := p.prints("WaitForSync", `in memory: ([^"]*)`); got != "1 foos.samplecontroller.k8s.io, 2 deployments.apps" {
-		t.Errorf("--namespace: in memory are %s, want those of one namespace", got)
+		t.Errorf("--namespace: in memory are %s, want one namespace's", got)
 	}
 	p.serves("--pprof", "/debug/pprof/", "goroutine")
 	for _, kind := range []string{"Project", "Foo", "Deployment"} {
@@ -245,7 +245,7 @@ func TestLimits(t *testing.T) {
 	close(receive(s, "a worker sends nothing", posts))
 	close(receive(s, "a worker sends nothing", posts))
 	p.serves("--kube-api-qps", "/metrics", `controller_runtime_reconcile_errors_total{controller="foo"} [1-9]`)
-	s.eventually("events.Start: the Events, which have a limit of their own", func() error { return differ(len(s.List("events")), "2") })
+	s.eventually("events.Start: the Events, which have a separate limit", func() error { return differ(len(s.List("events")), "2") })
 	p.cancel()
 	p.ends(nil)
 	if shown, _ := io.ReadAll(stream.Body); !strings.Contains(string(shown), `"what":"stopped"`) {
@@ -296,7 +296,7 @@ func TestLeader(t *testing.T) {
 	s.eventually("informers: they end with the context", func() error { return differ(s.watches.Load(), "0") })
 	close(post)
 	first.ends(nil)
-	s.sends("lead: a worker finishes what it has begun", "POST deployments", "PUT foos/slow/status")
+	s.sends("lead: a running reconcile finishes", "POST deployments", "PUT foos/slow/status")
 	second.prints("election.Run", "workers start")
 	var got []string
 	for _, c := range s.History() {
@@ -382,7 +382,7 @@ func TestErrors(t *testing.T) {
 				t.Errorf("%s: run returns %v, want %s", test.step, p.err, test.want)
 			}
 			if test.step == "observe.Serve" && !strings.Contains(p.output(), "talking to http") {
-				t.Error("observe.Close: run has returned, and what it said before is not printed")
+				t.Error("observe.Close: run has returned, and its earlier output is not printed")
 			}
 		})
 	}
@@ -445,7 +445,7 @@ func newServer(t *testing.T) *server {
 	}))
 	s.url, s.kubeconfig = front.URL, kubeconfig(t, "{server: '"+front.URL+"'}")
 	t.Cleanup(func() {
-		_ = front.Listener.Close() // Nobody connects again.
+		_ = front.Listener.Close() // No new connections.
 		front.CloseClientConnections()
 		front.Close()
 		s.eventually("run has returned, and this goroutine goes on", nothingLeft)
@@ -453,8 +453,8 @@ func newServer(t *testing.T) *server {
 	return s
 }
 
-// nothingLeft returns an error with the stack of a goroutine of run, or nil. klog's ends with
-// the process, and those of a queue whose workers never ran.
+// nothingLeft returns an error with the stack of a goroutine of run, or nil. klog's goroutine ends
+// with the process, and so do the goroutines of a queue whose workers never ran.
 func nothingLeft() error {
 	stacks := make([]byte, 1<<20)
 	for stack := range strings.SplitSeq(string(stacks[:runtime.Stack(stacks, true)]), "\n\n") {

@@ -20,9 +20,9 @@
 //
 // # Caveats
 //
-//   - A call that fails returns an object beside its error, not nil. It is empty, or a part of an
-//     answer that cannot be decoded. Only Watch, a call that was given no object to send, and an
-//     Apply without a name return nil.
+//   - A failed call returns its error and a non-nil object, which is empty, or partly filled if the
+//     response cannot be decoded. Only Watch, a call with a nil object, and an Apply without a name
+//     return nil.
 //   - A client made with an empty namespace lists and watches all namespaces. The other
 //     verbs need a namespace.
 //   - A returned object belongs to the caller, who may change it.

@@ -24,7 +24,7 @@ func TestFailedCallReturnsEmptyObject(t *testing.T) {
 		}))
 		got, err := samples.Call(t.Context(), k.Client(client, "shop"), "Get", "one", metav1.GetOptions{})
 		if diff := cmp.Diff(any(k.empty(t)), got); diff != "" || err == nil {
-			t.Errorf("object beside error %v (-want +got):\n%s", err, diff)
+			t.Errorf("object returned with error %v (-want +got):\n%s", err, diff)
 		}
 	})
 }
@@ -36,8 +36,8 @@ func refusing(t *testing.T, k kind) any {
 	})), "shop")
 }
 
-// TestEmptyNameIsRefused proves that a forgotten name sends nothing: its URL would
-// be that of the whole collection, and a DELETE there deletes everything.
+// TestEmptyNameIsRefused proves that a forgotten name sends nothing: the URL would be the
+// collection's, and a DELETE there deletes everything.
 func TestEmptyNameIsRefused(t *testing.T) {
 	eachKind(t, func(t *testing.T, k kind) {
 		client := refusing(t, k)
@@ -81,8 +81,8 @@ func TestQPSWithoutBurst(t *testing.T) {
 	}
 }
 
-// TestNilObjects proves that a call without an object is an error that says so,
-// and sends nothing.
+// TestNilObjects proves that a call with a nil object sends nothing and returns an error that
+// names the mistake.
 func TestNilObjects(t *testing.T) {
 	eachKind(t, func(t *testing.T, k kind) {
 		client := refusing(t, k)

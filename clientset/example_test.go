@@ -15,7 +15,7 @@ import (
 )
 
 // A client is made from a rest.Config, which clientcmd reads from a kubeconfig.
-// Here a server of our own stands in for the API server.
+// Here a test server replaces the API server.
 func Example() {
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		fmt.Println(r.Method, r.URL)

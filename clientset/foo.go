@@ -20,7 +20,7 @@ type FoosGetter interface {
 	Foos(namespace string) FooInterface
 }
 
-// FooInterface has the verbs of Foos. What ProjectInterface promises holds here, too.
+// FooInterface has the verbs of Foos. The comments of ProjectInterface apply here, too.
 type FooInterface interface {
 	Create(ctx context.Context, foo *v1alpha1.Foo, opts metav1.CreateOptions) (*v1alpha1.Foo, error)
 	// Update leaves the status as it is.
@@ -32,7 +32,7 @@ type FooInterface interface {
 	List(ctx context.Context, opts metav1.ListOptions) (*v1alpha1.FooList, error)
 	Watch(ctx context.Context, opts metav1.ListOptions) (watch.Interface, error)
 
-	// Those that the controller never sends come last.
+	// The controller never uses the methods below.
 
 	DeleteCollection(ctx context.Context, opts metav1.DeleteOptions, listOpts metav1.ListOptions) error
 	Patch(ctx context.Context, name string, pt types.PatchType, data []byte, opts metav1.PatchOptions, subresources ...string) (*v1alpha1.Foo, error)

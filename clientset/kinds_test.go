@@ -9,8 +9,8 @@ import (
 	"example.com/byhand/internal/tests/samples"
 )
 
-// kind is a row of the table of kinds, which all tests of this package go through, and what
-// the wire has of it.
+// kind is a row of the table of kinds, which all tests of this package run through, with its
+// wire format.
 type kind struct{ samples.Kind }
 
 func eachKind(t *testing.T, test func(t *testing.T, k kind)) {

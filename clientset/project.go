@@ -42,7 +42,7 @@ type ProjectInterface interface {
 	// Stop. Call Stop in every case.
 	Watch(ctx context.Context, opts metav1.ListOptions) (watch.Interface, error)
 
-	// Those that the controller never sends come last.
+	// The controller never uses the methods below.
 
 	// DeleteCollection deletes all that listOpts selects.
 	DeleteCollection(ctx context.Context, opts metav1.DeleteOptions, listOpts metav1.ListOptions) error
@@ -51,10 +51,10 @@ type ProjectInterface interface {
 	// patch, which merges lists item by item, is for the kinds of Kubernetes itself: for
 	// this one it fails with UnsupportedMediaType.
 	Patch(ctx context.Context, name string, pt types.PatchType, data []byte, opts metav1.PatchOptions, subresources ...string) (*v1alpha1.Project, error)
-	// Apply sets the fields that project has, and creates the Project if there is none. The API server
-	// notes opts.FieldManager, a name for the client that is required, as their owner. Fails
-	// with Conflict if another field manager owns one of them with another value, unless
-	// opts.Force.
+	// Apply sets the fields in project, and creates the Project if it does not exist. The API
+	// server records opts.FieldManager, the client's name, which is required, as their owner. It
+	// fails with Conflict if another field manager owns a field with a different value, unless
+	// opts.Force is set.
 	Apply(ctx context.Context, project *applyconfiguration.ProjectApplyConfiguration, opts metav1.ApplyOptions) (*v1alpha1.Project, error)
 }
 

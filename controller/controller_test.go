@@ -34,7 +34,7 @@ func (f lineFunc) Write(line []byte) (int, error) {
 	return len(line), nil
 }
 
-// deadline is how long a test waits for what must happen.
+// deadline is how long a test waits for a condition.
 const deadline = 20 * time.Second
 
 // run starts a controller and returns a function that stops it and waits for it.
@@ -84,7 +84,7 @@ func receive[T any](t *testing.T, from <-chan T, what string) T {
 	}
 }
 
-// What a reconcile returns decides whether and when its key comes back.
+// The result of a reconcile decides whether and when its key returns.
 func TestRetry(t *testing.T) {
 	conflict := apierrors.NewConflict(schema.GroupResource{Resource: "widgets"}, "one", errors.New("modified"))
 	for _, test := range []struct {
@@ -152,7 +152,7 @@ func TestSuccessForgetsFailures(t *testing.T) {
 	}
 }
 
-// A key that waits is not done: what it has failed before still counts.
+// A waiting key is not done: its earlier failures still count.
 func TestWaitKeepsFailures(t *testing.T) {
 	queue := controller.NewQueue("")
 	failures := make(chan int, 10)

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// The loop of a controller knows no kind.
+// Package controller imports no kind.
 func TestDependsOnNothingHere(t *testing.T) {
 	deps, err := exec.Command("go", "list", "-deps", ".").Output()
 	if err != nil {

@@ -56,7 +56,7 @@ func TestUnchangedHasLowPriority(t *testing.T) {
 	}
 }
 
-// What changes does not wait for what was only listed, has failed or was delayed.
+// A changed object does not wait for listed, failed or delayed ones.
 func TestQueueOrder(t *testing.T) {
 	for _, test := range []struct {
 		reason string
@@ -95,7 +95,7 @@ func TestQueueOrder(t *testing.T) {
 			queue.Add(named("a"))
 			queue.Done(key)
 		}, []string{"a", "b"}},
-		{"what failed and what was delayed come back behind, whatever else has added them meanwhile", func(queue controller.Queue) {
+		{"failed and delayed keys return with low priority, even if an event has added them", func(queue controller.Queue) {
 			queue.Add(named("failed"))
 			key, _ := queue.Get()
 			queue.AddRateLimited(key)

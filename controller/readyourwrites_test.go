@@ -11,7 +11,7 @@ import (
 	"k8s.io/client-go/tools/cache"
 )
 
-// What the cache shows is forgotten, or the memory would grow with each write.
+// A write that the cache shows is forgotten, or each write would add memory.
 func TestObservedIsForgotten(t *testing.T) {
 	var writes PendingWrites
 	key, store := cache.NewObjectName("default", "one"), cache.NewIndexer(cache.MetaNamespaceKeyFunc, nil)

@@ -32,13 +32,13 @@ type options struct {
 	handler   cache.ResourceEventHandler
 }
 
-// constructor is that of one kind.
+// constructor creates the informer of one kind.
 type constructor struct {
 	apiVersion, kind, plural string
 	new                      func(options) *informer.Informer
 }
 
-// constructors is for the tests that hold for each informer: those of our kinds and Deployments.
+// constructors returns all informers: our kinds and Deployments.
 func constructors() []constructor {
 	all := []constructor{{"apps/v1", "Deployment", "deployments", newDeployments}}
 	for _, k := range samples.All {

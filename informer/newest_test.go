@@ -16,9 +16,8 @@ import (
 	"example.com/byhand/internal/tests"
 )
 
-// Where streaming lists are refused, no list may be old: not the first one, not the one after a
-// failure, not the one after a 410. What counts is what is asked for: a server in memory has
-// nothing old to answer with.
+// Without streaming lists no list may be stale: not the first, not one after a failure, and not one
+// after a 410. The test checks the requests, because a server in memory has no stale data.
 func TestNoListIsOld(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := tests.NewAPIServer()
@@ -54,8 +53,8 @@ func TestNoListIsOld(t *testing.T) {
 		if got := len(pods.Store.ListKeys()); got != 599 {
 			t.Errorf("%d Pods in the store, want 599", got)
 		}
-		// After the 410 one that is not older than what was seen. With a limit it would be one
-		// of exactly that version.
+		// After the 410, a list not older than the last seen version. With a limit it would be
+		// exactly that version.
 		want := []url.Values{{}, {}, {"resourceVersion": {seen}}}
 		if diff := cmp.Diff(want, lists); diff != "" {
 			t.Errorf("lists (-want +got):\n%s", diff)

@@ -92,7 +92,7 @@ func TestWaitForSync(t *testing.T) {
 			send("ADDED", pod("one", "7"))
 			for r.Context().Err() == nil {
 				time.Sleep(20 * time.Second)
-				send("BOOKMARK", pod("", "8")) // as each watch has them, not that of the list
+				send("BOOKMARK", pod("", "8")) // a periodic bookmark, not the end of the list
 			}
 			return false
 		}, time.Minute, []string{"bookmark", "KUBE_FEATURE_WatchListClient=false"}},
@@ -236,8 +236,8 @@ func TestReadyWithoutWatch(t *testing.T) {
 	})
 }
 
-// Run returns within a second, also while the Reflector sleeps after a refusal. What is left
-// of it does nothing more.
+// Run returns within a second, also while the Reflector sleeps after a rejected request. Its
+// remaining goroutine sends nothing more.
 func TestRunEnds(t *testing.T) {
 	for reason, refuse := range map[string]func(r *http.Request) *apierrors.StatusError{
 		"a list is not answered": func(r *http.Request) *apierrors.StatusError {

@@ -17,9 +17,8 @@ import (
 )
 
 // An object that the Go type cannot hold stops the informer of its whole kind: the watch
-// ends, each list fails, and the changes of other objects wait. The Store keeps what it
-// has, and nothing is taken for deleted. Once the object is mended, the next list delivers
-// everything.
+// ends, each list fails, and the changes of other objects wait. The Store keeps its objects, and
+// no deletion is reported. When the object is repaired, the next list delivers everything.
 func TestUndecodableObject(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := tests.NewAPIServer()
@@ -50,8 +49,8 @@ func TestUndecodableObject(t *testing.T) {
 		hears("at first", "added one")
 		put("one", tooLarge)
 		put("two", 1)
-		hears("beside an object that cannot be decoded")
+		hears("with an object that cannot be decoded")
 		put("one", 2)
-		hears("when it is mended", "added two", "updated one")
+		hears("when it is repaired", "added two", "updated one")
 	})
 }

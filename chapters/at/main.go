@@ -93,7 +93,7 @@ func run(ctx context.Context, config *rest.Config, namespace string, show observ
 	}
 	observe.Program(trace.Said, "ready: %d Ats, %d Pods of theirs (Ctrl-C stops)", len(ats.Store.ListKeys()), len(pods.Store.ListKeys()))
 	atController.Run(ctx, workers)
-	observe.Program(trace.Stopped, "stopped: every worker has finished what it had begun")
+	observe.Program(trace.Stopped, "stopped: all workers have finished")
 	return nil
 }
 

@@ -120,7 +120,7 @@ func run(ctx context.Context, config *rest.Config, o options) error {
 	})
 	observe.Program(trace.Said, "ready: %d Projects, volumes in %s (Ctrl-C stops)", len(projects.Store.ListKeys()), o.store)
 	projectController.Run(ctx, workers)
-	observe.Program(trace.Stopped, "stopped: every worker has finished what it had begun")
+	observe.Program(trace.Stopped, "stopped: all workers have finished")
 	return nil
 }
 

@@ -53,7 +53,7 @@ func NewClientset(objects ...runtime.Object) *Clientset {
 // Tracker holds the objects, for a test to change them without an action.
 func (c *Clientset) Tracker() testing.ObjectTracker { return c.tracker }
 
-// Discovery implements clientset.Interface. It knows no resources until the test
+// Discovery implements clientset.Interface. It returns no resources until the test
 // sets Fake.Resources.
 func (c *Clientset) Discovery() discovery.DiscoveryInterfaces { return c.discovery }
 
@@ -69,7 +69,7 @@ func (c *Clientset) SamplecontrollerV1alpha1() clientset.SamplecontrollerV1alpha
 
 // IsWatchListSemanticsUnSupported tells a Reflector to send a plain list. A list can also be
 // the beginning of a watch, but the tracker does not say where it ends, and the Reflector
-// would wait for ever.
+// would wait forever.
 func (c *Clientset) IsWatchListSemanticsUnSupported() bool { return true }
 
 type examplesV1alpha1 struct{ fake *testing.Fake }

@@ -23,8 +23,8 @@ import (
 
 // Foos that cannot have the Deployment that they ask for, and the API server's no.
 
-// policy is the answer to a Deployment that a policy denies without a reason: its text
-// stands in a cause that names no field.
+// policy is the response to a Deployment that a policy denies without a reason: the text is
+// in a cause that names no field.
 func policy(text string) *apierrors.StatusError {
 	err := apierrors.NewInvalid(schema.GroupKind{Group: "apps", Kind: "Deployment"}, "deployment", nil)
 	err.ErrStatus.Message += ": " + text
@@ -42,8 +42,8 @@ func (w *world) refuse(method, path string, err *apierrors.StatusError) {
 	})
 }
 
-// again reconciles n times, each time after the longest back-off, with stores that show what
-// was written. It returns what was sent.
+// again reconciles n times, each time after the longest back-off and with synced stores. It
+// returns the requests.
 func (w *world) again(n int) (sent []string) {
 	w.Helper()
 	for range n {
@@ -56,8 +56,8 @@ func (w *world) again(n int) (sent []string) {
 	return sent
 }
 
-// A policy's denial is told in the policy's words and tried again, after its back-off, and
-// what runs meanwhile is still told.
+// The condition reports a policy's denial in the policy's words. The write is retried after its
+// back-off, and the status still follows the Deployment.
 func TestDeniedByPolicy(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := converged(t, 1)
@@ -72,7 +72,7 @@ func TestDeniedByPolicy(t *testing.T) {
 			t.Errorf("message %q does not have the policy's words", message)
 		}
 
-		// What runs is told, too.
+		// The replicas are reported, too.
 		w.set(deploymentPath+"deployment", int64(0), "status", "availableReplicas")
 		w.sync()
 		w.fails(apierrors.IsInvalid)
@@ -160,8 +160,8 @@ func TestBlockedFooDeletesNothing(t *testing.T) {
 	}
 }
 
-// A webhook strips the owner reference of what is written: then the Foo does not have the new
-// Deployment, and keeps the old one.
+// A webhook removes the owner reference from writes: the Foo does not control the new Deployment,
+// and keeps the old one.
 func TestOwnerIsStripped(t *testing.T) {
 	for _, test := range []struct {
 		reason string
@@ -207,8 +207,8 @@ func TestNotReadyWithoutDeployment(t *testing.T) {
 	w.told("Warning RequestFailed create Deployment deployment: Internal error occurred: broken")
 }
 
-// What is forbidden is tried again, and said once, however often it is tried and
-// however the answer varies.
+// A forbidden write is retried, and reported once, no matter how often it is retried and how the
+// response varies.
 func TestForbidden(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t)
@@ -247,8 +247,7 @@ func TestForbiddenLook(t *testing.T) {
 	w.ready("foo", v1alpha1.ReasonForbidden)
 }
 
-// The API server takes longer to answer an update than a reconcile may. There is time left in
-// that same reconcile to say so.
+// An update hangs. Its deadline leaves the same reconcile enough time to report that.
 func TestSlowWriteIsTold(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := converged(t, 1)

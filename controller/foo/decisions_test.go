@@ -70,7 +70,7 @@ func TestApplySpec(t *testing.T) {
 			want: func(d *appsv1.Deployment) {
 				d.Spec.Template.Spec.Containers = append(d.Spec.Template.Spec.Containers, corev1.Container{Name: containerName, Image: containerImage})
 			}, differs: []string{"spec.template.spec.containers"}},
-		{reason: "what is not ours", stored: func(d *appsv1.Deployment) {
+		{reason: "fields of others", stored: func(d *appsv1.Deployment) {
 			d.Labels, d.Annotations = map[string]string{"theirs": "x"}, map[string]string{"theirs": "y"}
 			d.Spec.Paused, d.Spec.Template.Spec.Containers[0].Args = true, []string{"-v"}
 		}},
@@ -163,7 +163,7 @@ func TestCalculateStatus(t *testing.T) {
 		{"another's", runs(2, 2, 2, 2, theirs), nil, holder(runs(2, 2, 2, 2, theirs)), 0, "NameTaken", `Deployment "deployment" exists and has no controller: delete it or change spec.deploymentName`},
 		{"no good", nil, nil, validate(aFoo(func(foo *v1alpha1.Foo) { foo.Spec.Replicas = new(int32(-1)) })), 0, "InvalidSpec", "spec.replicas: -1 is less than 0"},
 		{"forbidden: an earlier one counts", nil, []*appsv1.Deployment{runs(3, 3, 3, 3)}, forbidden, 3, "Forbidden", forbidden.Error()},
-		{"refused as invalid, and what runs is told", runs(2, 2, 2, 2), nil, invalid, 2, "Forbidden", invalid.Error()},
+		{"rejected as invalid, and the replicas are reported", runs(2, 2, 2, 2), nil, invalid, 2, "Forbidden", invalid.Error()},
 		{"an error", runs(2, 2, 2, 2), nil, broken, 2, "RequestFailed", broken.Error()},
 		{"undone", runs(2, 2, 2, 2), nil, controller.ErrReverted, 2, "ChangedByOthers", controller.ErrReverted.Error()},
 		{"two rejections", runs(2, 2, 2, 2), nil, errors.Join(forbidden, invalid), 2, "Forbidden", forbidden.Error() + "\n" + invalid.Error()},

@@ -34,7 +34,7 @@ func TestOverFakes(t *testing.T) {
 		t.Fatal(err)
 	}
 
-	// What was written goes into the stores, as an informer would do.
+	// The written objects go into the stores, as an informer would do.
 	written, err := client.SamplecontrollerV1alpha1().Foos("default").Get(t.Context(), "foo", metav1.GetOptions{})
 	if err != nil {
 		t.Fatal(err)

@@ -24,8 +24,8 @@ import (
 
 func init() { utilruntime.ErrorHandlers = nil }
 
-// Informers, queue and workers beside an API server: whatever lasts, the writes of one object become few,
-// people are told, and when it is over the Foo gets what it asks for.
+// Informers, queue and workers with an API server: under any lasting fault the writes of one object
+// become rare and the status reports it. When the fault ends, the Foo gets its Deployment.
 func TestNoHotLoop(t *testing.T) {
 	replicas := func(n int64) func(object map[string]any) {
 		return func(object map[string]any) { _ = unstructured.SetNestedField(object, n, "spec", "replicas") }

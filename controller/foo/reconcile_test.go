@@ -55,7 +55,7 @@ func TestCreate(t *testing.T) {
 	w.told()
 }
 
-// What the Deployment reports becomes the Foo's status, once per change.
+// The Foo's status follows the Deployment's, with one write per change.
 func TestStatusFollowsDeployment(t *testing.T) {
 	w := converged(t, 2)
 	notReady := w.foo("foo").Status.Conditions
@@ -314,8 +314,8 @@ func TestGoneLater(t *testing.T) {
 	w.sent()
 }
 
-// The Foo in the cache was replaced by another one of its name and generation: what the old one
-// would get is not created.
+// The Foo in the cache was replaced by one with the same name and generation: the old Foo's
+// Deployment is not created.
 func TestReplacedFoo(t *testing.T) {
 	w := converged(t, 1)
 	w.api.Remove(fooPath + "foo")
@@ -343,7 +343,7 @@ func TestStaleStoreDeletesNothing(t *testing.T) {
 		"GET foos/foo", "GET deployments/renamed", "DELETE deployments/deployment", "PUT foos/foo/status")
 }
 
-// While a store does not show what was written, nothing is written again.
+// While a store does not show a write, nothing is written again.
 func TestOwnWritesAreAwaited(t *testing.T) {
 	for _, test := range []struct {
 		reason      string
@@ -416,8 +416,8 @@ func TestOwnUpdateIsAwaited(t *testing.T) {
 	w.sent()
 }
 
-// The Foo's Deployment exists but is not in the cache yet: AlreadyExists. What to do is decided once
-// the cache has it.
+// The Foo's Deployment exists but is not in the cache yet: AlreadyExists. The reconcile decides when the
+// cache has it.
 func TestCreateFindsDeployment(t *testing.T) {
 	w := newWorld(t)
 	foo := w.createFoo("foo", spec("deployment", 1))
@@ -493,7 +493,7 @@ func TestRenameKeepsNumber(t *testing.T) {
 			w.set(fooPath+"foo", step.name, "spec", "deploymentName")
 			w.again(1)
 			if got := *w.deployment(step.name).Spec.Replicas; int64(got) != step.to {
-				t.Errorf("%s has %d replicas, want those of %s, %d", step.name, got, step.scaled, step.to)
+				t.Errorf("%s has %d replicas, want %s's, %d", step.name, got, step.scaled, step.to)
 			}
 		}
 	})

@@ -1,42 +1,35 @@
-// Package leader lets one of several processes work at a time: the one that holds
-// a Lease. It is client-go's leader election, with the parts that every user of it
-// has to add by hand.
+// Package leader lets one of several processes work at a time: the process that holds a Lease. It is
+// client-go's leader election, with the parts that each user has to add.
 //
 // # Basics
 //
-// Each process waits in Run. The one that gets the Lease works, and renews it every few
-// seconds. When it ends well, it releases the Lease, and another process goes on at its next
-// try. When it dies, the others see no renewal for a whole lease duration and one of them
-// takes over.
+// Each process waits in Run. The leader holds the Lease and renews it every few seconds. When it
+// exits, it releases the Lease, and another process takes over at its next attempt. When it is
+// killed, the others wait for a lease duration without a renewal, and one of them takes over.
 //
-// # What is added to client-go
+// # Additions to client-go
 //
-//   - Two contexts. The signal that ends the work does not end the holding: the
-//     Lease is released after the last worker has finished. (client-go's own
-//     ReleaseOnCancel gives it away when the one context ends, and after a failed
-//     renewal it may release what is another's by then.)
-//   - OnlyWhileLeading: without a Lease that is valid, no reconcile begins. It counts from before
-//     a renewal is sent. (client-go counts from the answer, and from a GET that shows the process
-//     its own name.)
-//   - A lease duration in whole seconds, which is what a Lease can store.
+//   - Two contexts. A signal ends the work, but not the Lease, which is released after the last
+//     worker has finished. client-go's ReleaseOnCancel releases it when its only context ends, and
+//     after a failed renewal it may clear a Lease that another process holds by then.
+//   - OnlyWhileLeading: no reconcile starts without a valid Lease. The time counts from before a
+//     renewal is sent. client-go counts from the response, and from a GET that returns its own name.
+//   - A lease duration in whole seconds, because a Lease stores whole seconds.
 //
-// # Caveats
+// # Limitations
 //
-//   - A Lease alone does not keep two processes apart. A leader that is cut off, or was frozen and
-//     thaws, begins no reconcile once another can have the Lease (OnlyWhileLeading), and ends
-//     when it has tried to renew for a renew deadline (10 s). But a reconcile that had begun goes
-//     on (in this program for 30 s at most).
-//     Then the API server protects the objects, as for every controller of
-//     Kubernetes: it refuses a version that is not the newest, a name that exists, and a UID
-//     that has changed.
-//   - Optimistic locking alone would not be enough: of two watches one may be behind. The
-//     frozen leader then sees the newest Deployment and the Foo of before, and writes the Foo's old
-//     number into it. The version is right, the number is not.
-//   - The leader and the others count by monotonic clocks, which stand still while a machine
-//     sleeps. A leader that slept knows it only when it renews, and until then it begins
-//     reconciles: for a retry period (2 s), or for the rest of its lease duration (15 s) if it
-//     cannot reach the API server.
-//   - Who deletes the Lease, or edits it, lets another process begin at once. The leader sees that
-//     when it renews: it creates one that is gone, takes one that names nobody, and ends if
-//     another has it.
+//   - A Lease does not exclude two processes strictly. A leader that was cut off or frozen starts no
+//     reconcile once another process can hold the Lease, and exits after a renew deadline (10 s)
+//     without a renewal. A running reconcile continues, in this program for at most 30 s. The API
+//     server protects the objects meanwhile, as for every controller: it rejects an old
+//     resourceVersion, an existing name, and a changed UID.
+//   - Optimistic locking alone is not enough, because one of two watches may be behind. A frozen
+//     leader may then have the newest Deployment and an old Foo, and write the Foo's old number with
+//     the right version.
+//   - The processes use monotonic clocks, which stop while a machine is suspended. A leader that was
+//     suspended notices that only when it renews. Until then it starts reconciles: for a retry
+//     period (2 s), or for the rest of its lease duration (15 s) if it cannot reach the API server.
+//   - Deleting or editing the Lease lets another process start at once. The leader notices it when it
+//     renews: it creates a missing Lease, takes one without a holder, and exits if another process
+//     holds it.
 package leader

@@ -22,11 +22,11 @@ import (
 	"example.com/byhand/controller"
 )
 
-// ErrLost is the end of a process that worked and no longer may.
-var ErrLost = errors.New("the lease is lost, another process may be at work: this one ends")
+// ErrLost is returned by Run when the leader lost its Lease. The process should exit.
+var ErrLost = errors.New("lost the lease: another process may lead now, so this one exits")
 
-// Options say whether and how to elect. The flags have the names and defaults of
-// the Kubernetes components.
+// Options configure the election. The flags have the names and defaults of Kubernetes' own
+// components.
 type Options struct {
 	Elect                                     bool
 	LeaseDuration, RenewDeadline, RetryPeriod time.Duration
@@ -38,23 +38,24 @@ type Options struct {
 func Flags(flags *flag.FlagSet) *Options {
 	o := &Options{}
 	flags.BoolVar(&o.Elect, "leader-elect", false, "work only while holding a Lease, so that several replicas can run")
-	flags.DurationVar(&o.LeaseDuration, "leader-elect-lease-duration", 15*time.Second, "how long the others wait for a leader that does not renew")
-	flags.DurationVar(&o.RenewDeadline, "leader-elect-renew-deadline", 10*time.Second, "how long the leader tries to renew before it ends")
-	flags.DurationVar(&o.RetryPeriod, "leader-elect-retry-period", 2*time.Second, "how long to wait between two tries")
-	flags.StringVar(&o.Name, "leader-elect-resource-name", "byhand", "name of the Lease: another one for each --namespace")
+	flags.DurationVar(&o.LeaseDuration, "leader-elect-lease-duration", 15*time.Second, "how long other processes wait for a leader that does not renew the Lease")
+	flags.DurationVar(&o.RenewDeadline, "leader-elect-renew-deadline", 10*time.Second, "how long the leader tries to renew the Lease before it exits")
+	flags.DurationVar(&o.RetryPeriod, "leader-elect-retry-period", 2*time.Second, "how long to wait between two attempts")
+	flags.StringVar(&o.Name, "leader-elect-resource-name", "byhand", "name of the Lease: use a different name for each --namespace")
 	flags.StringVar(&o.Namespace, "leader-elect-resource-namespace", "", "namespace of the Lease (default: the kubeconfig's, or the Pod's own)")
 	return o
 }
 
-// lock notes when this process last got or renewed the Lease. client-go's own note is of no use
-// here: it is of the answer, or of a mere GET, and by then the others have been counting.
+// lock records when this process last acquired or renewed the Lease. client-go records a later time,
+// the response's or a GET's, but the other processes count from the request.
 type lock struct {
 	resourcelock.Interface
-	// renewed is a time before the last renewal that succeeded was sent, nil for none. It has
-	// a monotonic part.
+	// renewed is a time just before the last successful renewal was sent, or nil. It has a
+	// monotonic part.
 	renewed atomic.Pointer[time.Time]
-	// seen is when the Lease was last read or written, refused when the right to write it was missing,
-	// nil for never. Who may not write it tries again soon, and who stands by writes nothing.
+	// seen is when the Lease was last read or written, refused when a write was last rejected for a
+	// missing right; nil for never. A leader without the right retries soon, a standby process
+	// writes nothing.
 	seen, refused atomic.Pointer[time.Time]
 }
 
@@ -77,9 +78,9 @@ func (l *lock) Update(ctx context.Context, record resourcelock.LeaderElectionRec
 	return l.note(record, l.Interface.Update(ctx, record))
 }
 
-// note takes the time from the record, and cuts it to the second. The others count from when they
-// first see a record. client-go may send the same one twice, seconds apart, and to the others two
-// of the same second are the same.
+// note takes the time from the record, truncated to the second. Other processes count from when they
+// first see a changed record. client-go may send the same record twice, seconds apart, and two
+// records of the same second are equal for the others.
 func (l *lock) note(record resourcelock.LeaderElectionRecord, err error) error {
 	if now := time.Now(); err == nil {
 		l.seen.Store(&now)
@@ -95,13 +96,13 @@ func (l *lock) note(record resourcelock.LeaderElectionRecord, err error) error {
 	return err
 }
 
-// isWithin returns whether a time is younger than duration, false if there is none.
+// isWithin reports whether at is set and less than duration ago.
 func isWithin(at *atomic.Pointer[time.Time], duration time.Duration) bool {
 	t := at.Load()
 	return t != nil && time.Since(*t) < duration
 }
 
-// Election is one process's part in an election. Call Run once.
+// Election is one process's participation in an election. Call Run once.
 type Election struct {
 	options Options
 	lock    *lock
@@ -111,19 +112,18 @@ type Election struct {
 	leads atomic.Bool
 }
 
-// New returns the election for a Lease, which is in namespace if the Options name none.
-// Without Options.Elect there is nothing to win: Run leads at once. announce is called with
-// the name of each new leader that is not this process.
+// New returns the election for a Lease. The Lease is in namespace unless o.Namespace is set.
+// Without o.Elect, Run leads at once. announce is called with the name of each new leader other
+// than this process.
 //
-// The limit of config does not count for the Lease: a renewal must not wait for other
-// requests.
+// Requests for the Lease ignore config's rate limit: a renewal must not wait for other requests.
 func New(config *rest.Config, namespace string, o Options, announce func(leader string)) (*Election, error) {
 	e := &Election{options: o}
 	if !o.Elect {
 		return e, nil
 	}
 	if o.LeaseDuration%time.Second != 0 {
-		// The Lease stores whole seconds: the others would count fewer than this process does.
+		// The Lease stores whole seconds: other processes would wait for less than this one.
 		return nil, fmt.Errorf("leader election: --leader-elect-lease-duration %s: give whole seconds", o.LeaseDuration)
 	}
 	host, err := os.Hostname()
@@ -132,7 +132,7 @@ func New(config *rest.Config, namespace string, o Options, announce func(leader 
 	}
 	config = rest.CopyConfig(config)
 	config.QPS, config.RateLimiter = -1, nil
-	// A process that starts anew is another one, also on the same host.
+	// A restarted process on the same host has a new identity.
 	identity := host + "_" + string(uuid.NewUUID())
 	lease, err := resourcelock.NewFromKubeconfig(resourcelock.LeasesResourceLock, cmp.Or(o.Namespace, namespace), o.Name,
 		resourcelock.ResourceLockConfig{Identity: identity}, config, o.RenewDeadline)
@@ -162,20 +162,20 @@ func New(config *rest.Config, namespace string, o Options, announce func(leader 
 	return e, nil
 }
 
-// Run waits for the Lease, calls lead with a context that ends with ctx, and gives
-// the Lease away when lead has returned, whose error it returns. It returns nil when ctx ends
-// while another process leads. When the Lease is lost it ends the context of lead and returns
-// ErrLost at once: lead may still be running, and the caller should end the process.
+// Run waits for the Lease, then calls lead with a context that ends with ctx. When lead has
+// returned, Run releases the Lease and returns lead's error. It returns nil if ctx ends while
+// another process leads. If the Lease is lost, Run cancels lead's context and returns ErrLost at
+// once: lead may still be running, and the caller should exit.
 func (e *Election) Run(ctx context.Context, lead func(ctx context.Context) error) error {
 	if !e.options.Elect {
 		return lead(ctx)
 	}
 	working, stop := context.WithCancel(ctx)
 	defer stop()
-	// The Lease is renewed until release is called, also after the end of ctx.
+	// The Lease is renewed until release is called, even after ctx is done.
 	holding, release := context.WithCancel(klog.NewContext(context.Background(), klog.FromContext(ctx)))
 	defer release()
-	// Either the work begins or the end comes first. The end of the work releases the Lease.
+	// Either lead starts, or ctx ends first. The end of lead releases the Lease.
 	var decided atomic.Bool
 	var result error
 	e.lead = func() {
@@ -199,12 +199,12 @@ func (e *Election) Run(ctx context.Context, lead func(ctx context.Context) error
 	return result
 }
 
-// giveAway empties the Lease if it is ours, so that the other processes need not wait until it
-// expires. A request that was cut short may have made it ours. If giveAway fails they wait.
+// giveAway clears the Lease if this process holds it, so that other processes need not wait until it
+// expires. An interrupted request may have acquired it. If giveAway fails, they wait.
 func (e *Election) giveAway() {
 	ctx, cancel := context.WithTimeout(context.Background(), e.options.RenewDeadline)
 	defer cancel()
-	// A renewal that was cut short may have arrived: a Conflict, and once more.
+	// An interrupted renewal may have arrived: that is a Conflict, so retry.
 	_ = retry.RetryOnConflict(retry.DefaultRetry, func() error {
 		record, _, err := e.lock.Get(ctx)
 		if err != nil || record.HolderIdentity != e.lock.Identity() {
@@ -216,10 +216,10 @@ func (e *Election) giveAway() {
 	})
 }
 
-// OnlyWhileLeading lets a reconcile begin only while this process holds the Lease, as far as it
-// knows, and less than a lease duration has passed since before it sent the last renewal that
-// succeeded: the others wait longer. Otherwise it does nothing and comes back. A reconcile that
-// has begun is not stopped. The package comment says when two may work.
+// OnlyWhileLeading returns a Reconcile that calls next only while this process holds the Lease: less
+// than a lease duration has passed since it sent its last successful renewal, and other processes
+// wait longer. Otherwise it does nothing and requeues the key. It does not stop a running reconcile.
+// The package comment describes when two processes may work at the same time.
 func (e *Election) OnlyWhileLeading(next controller.Reconcile) controller.Reconcile {
 	return func(ctx context.Context, key cache.ObjectName) (requeueAfter time.Duration, err error) {
 		if e.options.Elect && (!e.elector.IsLeader() || !isWithin(&e.lock.renewed, e.options.LeaseDuration)) {
@@ -229,8 +229,8 @@ func (e *Election) OnlyWhileLeading(next controller.Reconcile) controller.Reconc
 	}
 }
 
-// Healthy returns an error when this process holds a Lease that has expired, a lease duration ago,
-// and yet has not ended: something hangs, and a restart is the cure.
+// Healthy returns an error if this process still runs although its Lease expired a lease duration
+// ago: something hangs, and a restart helps.
 func (e *Election) Healthy() error {
 	if !e.options.Elect {
 		return nil
@@ -238,9 +238,9 @@ func (e *Election) Healthy() error {
 	return e.elector.Check(e.options.LeaseDuration)
 }
 
-// Joined returns nil when this process takes part in the election: within the lease duration it has
-// read the Lease, or written it, and its last write was not refused for want of a right. Otherwise it
-// does not lead, or not for long.
+// Joined returns nil if this process takes part in the election: within the lease duration it has
+// read or written the Lease, and no write was rejected for a missing right. Otherwise it does not
+// lead, or not for long.
 func (e *Election) Joined() error {
 	if !e.options.Elect {
 		return nil
@@ -254,7 +254,7 @@ func (e *Election) Joined() error {
 	return nil
 }
 
-// WhileLeading returns a check that passes as long as this process does not lead.
+// WhileLeading returns a check that calls check while this process leads, and passes otherwise.
 func (e *Election) WhileLeading(check func() error) func() error {
 	return func() error {
 		if e.options.Elect && !e.leads.Load() {

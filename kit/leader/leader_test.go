@@ -53,7 +53,7 @@ func (l leases) forbid(methods ...string) {
 	})
 }
 
-// options are those of the flags, with these changed.
+// options returns the flags' defaults, changed by args.
 func options(t *testing.T, args ...string) leader.Options {
 	t.Helper()
 	flags := flag.NewFlagSet("", flag.ContinueOnError)
@@ -319,7 +319,7 @@ func TestJoinedAgain(t *testing.T) {
 	})
 }
 
-// Without --leader-elect the process leads at once and asks nobody.
+// Without --leader-elect the process leads at once and sends no request.
 func TestNoElection(t *testing.T) {
 	election, err := leader.New(nil, "", leader.Options{}, nil)
 	if err != nil {
@@ -327,7 +327,7 @@ func TestNoElection(t *testing.T) {
 	}
 	failed := errors.New("it cannot work")
 	if err := election.Run(t.Context(), func(context.Context) error { return failed }); !errors.Is(err, failed) {
-		t.Errorf("error %v, want that of the work", err)
+		t.Errorf("error %v, want lead's error", err)
 	}
 	if err := election.Joined(); err != nil {
 		t.Error(err)

@@ -1,7 +1,6 @@
-// Package metrics counts what a controller does, for Prometheus to scrape. The
-// names and labels are those of kube-controller-manager (k8s.io/component-base)
-// and of controller-runtime, so that the dashboards that exist for these show this
-// controller, too.
+// Package metrics counts the work of a controller for Prometheus. The names and labels are the same
+// as in kube-controller-manager (k8s.io/component-base) and controller-runtime, so existing
+// dashboards show this controller, too.
 //
 // Its neighbors: client-go calls its hooks, Reconcile wraps each reconcile, a scrape reads the stores of
 // package informer, and package serve answers the scrape.
@@ -14,30 +13,27 @@
 //	reconcile = m.Reconcile("Foo", workers, reconcile)
 //	server, err := serve.Listen(address, serve.Options{Metrics: m.Handler()})
 //
-//	workqueue_*            by queue: depth, adds, retries, how long keys wait and take
+//	workqueue_*            by queue: depth, adds, retries, waiting time, processing time
 //	rest_client_*          requests by code, their duration, retries, client-side waits
 //	controller_runtime_*   reconciles by result, their duration, panics, workers
-//	informer_*             objects in each store, whether it is complete and not blind
+//	informer_*             objects in each store, whether it is synced and its watch works
 //	leader_election_*      whether this process leads
 //	go_*, process_*        the Go runtime, the process, its build
 //
-// # Caveats
+// # Limitations
 //
-//   - client-go's hooks are global and can be set once in a process. New sets them
-//     to report to whichever Metrics was made last. A queue reports for ever to the one
-//     that was last when it was made, and to none if it was made before the first.
-//   - A queue without a name has no metrics. Two queues of one name share theirs.
-//     client-go has queues of its own, which show, too, such as
-//     DynamicClientCertificate.
-//   - No label holds the name of an object or of a namespace, nor a path: the
-//     number of series does not grow with what is in the cluster.
-//   - rest_client_rate_limiter_duration_seconds stays empty for a client without a
-//     limit on its requests.
-//   - workqueue_retries_total counts each key that is added with a delay, also
-//     when nothing failed.
-//   - leader_election_master_status falls to 0 when no renewal has succeeded for the
-//     renew deadline, also if another process has taken the Lease before. An elector that
-//     is ended by its context leaves it as it is, since client-go says nothing then.
-//   - client-go v0.37 still has an interface for a Reflector's metrics, and nothing
-//     calls it: lists and watches show as requests.
+//   - client-go's hooks are global and can be set once per process. New makes them report to the
+//     newest Metrics. A queue reports to the Metrics that was newest when the queue was created,
+//     and to none if it was created before the first.
+//   - A queue without a name has no metrics. Two queues with the same name share theirs. client-go's
+//     own queues, such as DynamicClientCertificate, appear as well.
+//   - No label contains the name of an object or a namespace, or a path, so the number of series
+//     does not depend on the cluster.
+//   - rest_client_rate_limiter_duration_seconds stays empty for a client without a rate limit.
+//   - workqueue_retries_total counts each key that is added with a delay, even without a failure.
+//   - leader_election_master_status becomes 0 when no renewal has succeeded for the renew deadline,
+//     even if another process took the Lease earlier. When an elector's context ends, the value
+//     stays, because client-go does not report that.
+//   - client-go v0.37 has an interface for metrics of a Reflector, but never calls it. Lists and
+//     watches appear as requests.
 package metrics

@@ -18,8 +18,7 @@ func newElectionMetrics(f factory) electionMetrics {
 	}
 }
 
-// electionHook is what an elector asks for its metrics when it is made, and what
-// it reports to.
+// electionHook implements client-go's provider of leader election metrics, and the metric.
 type electionHook struct{}
 
 func (electionHook) NewLeaderMetric() leaderelection.LeaderMetric { return electionHook{} }

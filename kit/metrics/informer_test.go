@@ -12,7 +12,7 @@ import (
 	"example.com/byhand/kit/metrics"
 )
 
-// Each scrape reads the stores anew.
+// Each scrape reads the stores again.
 func TestInformers(t *testing.T) {
 	m := metrics.New()
 	client := kubefake.NewClientset(

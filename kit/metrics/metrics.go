@@ -14,8 +14,8 @@ import (
 	"k8s.io/client-go/util/workqueue"
 )
 
-// Metrics is one set of metrics, in a registry of its own. It is safe for
-// concurrent use.
+// Metrics is one set of metrics with its own registry. It is safe for concurrent
+// use.
 type Metrics struct {
 	registry   *prometheus.Registry
 	queues     queueMetrics
@@ -29,9 +29,9 @@ var latest atomic.Pointer[Metrics]
 
 // New returns a new set of metrics and makes client-go report to it from now on.
 // Call it once in a process, before the first queue, client and elector are
-// made: these ask for their metrics when they are made. Where it is called
-// again, in a test, the newest set takes over; sets that are there already keep
-// what they have counted.
+// created, because these request their metrics at creation. If it is called
+// again, as in tests, new queues, clients and electors report to the newest set;
+// older sets keep their counts.
 func New() *Metrics {
 	registry := prometheus.NewRegistry()
 	registry.MustRegister(

@@ -24,8 +24,8 @@ func newRequestMetrics(f factory) requestMetrics {
 	}
 }
 
-// The hooks are called by every request of every REST client. Of a URL they keep
-// the host alone: paths hold the names of objects.
+// The hooks are called by every request of every REST client. They keep only the
+// host of a URL, because paths contain object names.
 type (
 	resultHook   struct{}
 	retryHook    struct{}

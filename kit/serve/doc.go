@@ -1,11 +1,10 @@
-// Package serve has the HTTP server of a running program: one that takes its address first
-// and serves later, says what to do about an address that it cannot have, and ends when it
-// is told to. Health is what it answers for a controller: whether it is alive, whether it is
-// ready, and what it counts. Certificate lets it speak TLS to clients that are given its Bundle.
+// Package serve has the HTTP server of a running program. Listen takes the address first, and explains an
+// address that it cannot use; Run serves until its context ends. Health serves liveness, readiness and
+// metrics of a controller. Certificate is a TLS certificate for clients that get its Bundle.
 //
-// Its neighbours: main hands Health the checks (is it standing by, or are its stores in sync;
-// is the Lease renewed) and package metrics' handler; package page has a handler of its own. The
-// kubelet's probes, Prometheus and people with curl ask it.
+// Its neighbors: main passes the checks (leader election, informers) and the handler of package metrics
+// to Health. The kubelet's probes, Prometheus and users with curl send the requests. Package page uses
+// the same server with a different handler.
 //
 // # Basics
 //
@@ -17,26 +16,25 @@
 //	fmt.Println(server.URL)
 //	go server.Run(ctx)
 //
-//	/healthz        200 "ok", or 503 and the checks: restart it
-//	/readyz         200 "ok", or 503 and the checks: do not rely on it yet
-//	/metrics        what it counts, in Prometheus' text form
-//	/debug/pprof/   profiles, if asked for
+//	/healthz        200 "ok", or 503 and the checks: restart the program
+//	/readyz         200 "ok", or 503 and the checks: not ready yet
+//	/metrics        metrics in Prometheus' text format
+//	/debug/pprof/   profiles, if Options.Pprof is set
 //
-// A failing answer lists each check, as the API server's own does, with the
-// reason; with ?verbose a good one does, too.
+// A failing response lists each check with its reason, as the API server's does. With ?verbose, a
+// passing response lists them, too.
 //
-// # Caveats
+// # Limitations
 //
-//   - There is no authentication: who reaches the address may read everything.
-//     Hence a loopback address by default, where other names than localhost are
-//     refused (see OwnHost), and pprof only if asked for: a profile costs time
-//     and shows what is in memory.
-//   - A browser on this machine may ask for another site, under a name which that site
-//     has resolve to 127.0.0.1. Wrap a handler in OwnHost to answer no such name.
-//   - It limits how long a request and its answer may take. A handler that streams
-//     sets deadlines of its own, with http.ResponseController.
-//   - What a client does wrong is logged with package log.
+//   - There is no authentication: everyone who reaches the address can read everything. So the default
+//     is a loopback address, where only localhost names are accepted (OwnHost), and pprof is off: a
+//     profile costs time and shows the contents of the memory.
+//   - A website can resolve its own name to 127.0.0.1, so that a browser on this machine sends requests
+//     here (DNS rebinding). Wrap a handler in OwnHost to reject such names.
+//   - The server limits the duration of a request and its response. A streaming handler sets its own
+//     deadlines with http.ResponseController.
+//   - Errors of clients are logged with package log.
 //   - Health answers only GET and HEAD.
-//   - net/http/pprof puts its handlers into http.DefaultServeMux. What is below /debug/pprof/
-//     there is served if it is asked for, and nothing else of it.
+//   - net/http/pprof adds its handlers to http.DefaultServeMux. With Options.Pprof this server serves
+//     the handlers below /debug/pprof/, and no others.
 package serve

@@ -10,27 +10,27 @@ import (
 
 // Check is one condition of health or readiness.
 type Check struct {
-	// Name says what is checked, as "informer-sync".
+	// Name identifies the check, such as "informer-sync".
 	Name string
-	// Err returns nil if the condition holds, else what is not yet so. It is called
-	// by each request, by many goroutines at once, and must not wait for anything.
+	// Err returns nil if the condition holds, and otherwise the reason. Each request
+	// calls it, so it must be safe for concurrent use and must not block.
 	Err func() error
 }
 
-// Options says what is served. The zero value serves /healthz and /readyz, both
-// always "ok".
+// Options select the endpoints. The zero value serves /healthz and /readyz, which
+// always answer "ok".
 type Options struct {
-	// Healthy and Ready must all hold for /healthz and /readyz to say "ok".
+	// Healthy and Ready must all hold for /healthz and /readyz to answer "ok".
 	Healthy, Ready []Check
-	// Metrics answers /metrics. Without it there is none.
+	// Metrics serves /metrics. If nil, the path answers 404.
 	Metrics http.Handler
 	// Pprof adds /debug/pprof/.
 	Pprof bool
 }
 
-// Health is the handler of such a server, for Listen. Who reaches the address may ask: on
-// loopback only as OwnHost says, elsewhere by any Host, such as a Pod's address or a
-// Service's name.
+// Health returns the handler of these endpoints, for Listen. There is no authentication. On
+// loopback OwnHost restricts the Host header; elsewhere any Host is accepted, such as a Pod's
+// address or a Service's name.
 func Health(o Options) func(bound *net.TCPAddr) http.Handler {
 	return func(bound *net.TCPAddr) http.Handler {
 		if bound.IP.IsLoopback() {
@@ -40,7 +40,7 @@ func Health(o Options) func(bound *net.TCPAddr) http.Handler {
 	}
 }
 
-// Handler answers what Options says, to GET and HEAD. It is safe for concurrent
+// Handler serves the endpoints of o for GET and HEAD. It is safe for concurrent
 // use.
 func Handler(o Options) http.Handler {
 	mux := http.NewServeMux()
@@ -87,6 +87,6 @@ func writeText(w http.ResponseWriter, code int, text string) {
 	w.Header().Set("Content-Type", "text/plain; charset=utf-8")
 	w.Header().Set("X-Content-Type-Options", "nosniff")
 	w.WriteHeader(code)
-	// Who asked may be gone by now.
+	// The client may have disconnected.
 	_, _ = w.Write([]byte(text))
 }

@@ -81,7 +81,7 @@ func (s *Server) Secure(config *tls.Config) {
 // closes every connection and returns nil. It returns an error if it cannot go on
 // serving before that.
 func (s *Server) Run(ctx context.Context) error {
-	// What takes long ends with ctx: a profile that is being taken, a stream.
+	// Long responses end with ctx: a running profile, a stream.
 	s.http.BaseContext = func(net.Listener) context.Context { return ctx }
 	stopped := make(chan struct{})
 	keep := context.AfterFunc(ctx, func() {
@@ -124,7 +124,7 @@ func explain(address string, err error) error {
 	case errors.Is(err, syscall.EADDRNOTAVAIL):
 		advice = "this machine has no such address; give 127.0.0.1:PORT to be reached from this machine"
 	}
-	// What net.OpError adds is the address again.
+	// net.OpError repeats the address.
 	var operation *net.OpError
 	if errors.As(err, &operation) {
 		err = operation.Err

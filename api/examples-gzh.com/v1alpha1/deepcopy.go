@@ -4,7 +4,7 @@ import "k8s.io/apimachinery/pkg/runtime"
 
 // A store hands the same pointer to all its readers, so an object is copied before it
 // is changed. A copy is deep when no write to it can be seen through the original: each
-// pointer, slice and map gets memory of its own. nil stays nil and empty stays empty,
+// pointer, slice and map gets new memory. nil stays nil and empty stays empty,
 // because they differ on the wire.
 
 // DeepCopyInto writes a deep copy of p into out, which must not be nil.

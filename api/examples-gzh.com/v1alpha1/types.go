@@ -7,9 +7,8 @@ import metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 // and printed.
 //
 // TypeMeta holds apiVersion and kind, ObjectMeta holds metadata: name, namespace, labels,
-// UID, resourceVersion and the rest. The tag `json:""` gives an embedded struct no name
-// of its own: its fields are beside the others. That is encoding/json's default; the tag
-// says that it is wanted.
+// UID, resourceVersion and the rest. The tag `json:""` gives an embedded struct no name: its
+// fields appear among the others. This is encoding/json's default; the tag makes it explicit.
 type Project struct {
 	metav1.TypeMeta   `json:""`
 	metav1.ObjectMeta `json:"metadata,omitempty"`

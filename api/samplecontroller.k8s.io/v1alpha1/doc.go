@@ -10,6 +10,6 @@
 // # Caveats
 //
 // Foo is the Foo of Kubernetes' own sample-controller, whose manifests and generated
-// client work with the CRD of this repository. Only the fields of FooStatus besides
-// availableReplicas are additions. A client that does not know them ignores them.
+// client work with the CRD of this repository. FooStatus has
+// additional fields: all except availableReplicas. Other clients ignore them.
 package v1alpha1

@@ -30,8 +30,8 @@ type FooSpec struct {
 // FooStatus is what the controller last observed. It is written through the status
 // subresource, a URL below the Foo's own, which leaves the spec alone.
 type FooStatus struct {
-	// Replicas is the observed number of replicas, the Deployment's status.replicas:
-	// those that are not available yet count, too. The scale subresource reports it.
+	// Replicas is the observed number of replicas, the Deployment's status.replicas,
+	// including replicas that are not available yet. The scale subresource reports it.
 	// A Foo that does not control the Deployment that it names counts the ones that it
 	// controls under earlier names.
 	Replicas int32 `json:"replicas,omitempty"`
@@ -59,8 +59,8 @@ const FooReady = "Ready"
 const (
 	// ReasonAvailable: every wanted replica of the Deployment is available, and it has no other.
 	ReasonAvailable = "Available"
-	// ReasonWaitingForReplicas: the Deployment, or some replicas of it, are not yet as they
-	// should be. The message says which. Nobody need act.
+	// ReasonWaitingForReplicas: the Deployment, or some replicas of it, are not ready
+	// yet. The message says which. No action is needed.
 	ReasonWaitingForReplicas = "WaitingForReplicas"
 	// ReasonWaitingForDeletion: a Deployment of this name is being deleted, or the Foo that controls
 	// it is gone, and the garbage collector is to delete it. A new one is created when it is gone.
