@@ -1,6 +1,5 @@
-// Package kinds says of each kind what the observer has to know of it: what it is
-// called, what an object is like, which fields may be shown. main hands it over where it
-// wires the kind.
+// Package kinds describes each kind for the observer: its names, a summary of an object, and the
+// visible fields. main passes the description where it wires the kind.
 package kinds
 
 import (

@@ -1,59 +1,51 @@
-// Package observer tells how an object travels through a controller: the event that a
-// watch delivers, the store, the queue, the worker, the reconcile, the request and its
-// answer, and the echo of that write as the next event. Each of these is a trace.Step. The
-// log, the timeline of --trace, a recording and the page are made of the same steps.
+// Package observer records how an object passes through a controller: a watch event, the store, the
+// queue, the worker, the reconcile, a request and its response, and the echo of that write as the next
+// event. Each of these is a trace.Step. The log, the timeline of --trace, recordings and the page are made
+// from these steps.
 //
 // # Basics
 //
-// An Observer hands out wrappers for the places where main wires one part to the next.
-// Each passes everything on as it is:
+// An Observer provides wrappers for the places where main connects one part to the next. Each passes
+// everything on unchanged:
 //
-//   - Requests, around those of clients: list and watch streams, requests and answers.
-//   - Queue, around the queue of a kind, and Informers, between the informers and their
-//     handlers: a change becomes a key. With Options.All the handlers of all informers run
-//     one at a time.
-//   - Reconcile, around the reconcile of a kind: what woke it, what it decided.
-//   - Program, for what the whole process does.
+//   - Requests wraps the clients: list and watch streams, requests and responses.
+//   - Queue wraps the queue of a kind, and Informers the handlers of informers: a change becomes a key.
+//     With Options.All the handlers of all informers run one at a time.
+//   - Reconcile wraps the reconcile of a kind: its cause and its decisions.
+//   - Program records steps of the whole process.
 //
-// It knows no kind: main hands each Kind over where it wires it. Wiring in which two kinds
-// could not be told apart panics. Where the code of a step stands is read from the
-// stack.
+// The package has no list of kinds: main passes each Kind. If two kinds could be confused, the wiring
+// panics. The location of a step's code comes from the stack.
 //
-// Then there are those who look on:
+// The steps have two outputs:
 //
-//   - Print writes the steps, as a log, as a timeline or as JSON.
-//   - The History keeps the newest, for the page.
+//   - Print writes them as a log, as a timeline or as JSON.
+//   - The History keeps the newest ones for the page.
 //
 // # Properties
 //
-//   - No goroutine on the way of a key waits for a reader. What happens there takes a number, a
-//     time, pointers to objects, and a copy of what is sent. What takes long is done in the
-//     order of the numbers when the step is published, 20 ms later.
-//   - A step says what was so when it happened. Whose write an event comes from may have
-//     been learned since.
-//   - At most 32,768 steps wait to be published. More are lost, and their numbers are missing.
-//   - Close publishes what was recorded before it.
-//   - No header is ever in a step. Of objects and bodies only the fields are shown that
-//     their Kind names, and of annotations only those whose name begins with the group of
-//     an observed kind.
+//   - The path of a key never waits for a reader. Recording takes a number, the time, pointers to
+//     objects, and a copy of sent data. Slow work follows 20 ms later, in the order of the numbers.
+//   - A step shows the state at its time. Only the origin of an event may be determined later.
+//   - At most 32,768 steps are pending. Further steps are lost, and their numbers are missing.
+//   - Close publishes all recorded steps.
+//   - Steps contain no headers. Objects and bodies show only the fields that their Kind selects, and
+//     annotations only if their name begins with an observed kind's group.
 //
-// # Caveats
+// # Limitations
 //
-//   - The event of a write may come before the answer to it. Steps are published 20 ms late
-//     for that reason. If the answer takes longer, the event counts as another client's. The
-//     cause of a reconcile is exact: no key is reconciled before the answer to its last
-//     write is in.
-//   - A PUT that changes nothing is answered with the version of the write before it. If
-//     that was another client's, its event may count as our own.
-//   - Objects are read after they were handed over. An object in a store is never
-//     changed, or this package would show what it never was.
-//   - While nothing reads the output of Print, no step is published: the page shows nothing new,
-//     steps are lost, and Close waits. A reader that has exited stops nothing.
-//   - If the answer to a write is among the lost steps, its event counts as another client's.
-//   - The queue does not tell when a delay is over. The step "due" comes when a worker takes
-//     the key or gives it back.
-//   - A server's refusal is shown in its words, which may quote a value that was sent.
-//   - A kind that is owned is looked for in the namespace of what it owns.
-//   - With Options.All the clients speak JSON, and the answer to a request is read before
-//     the client gets it.
+//   - The event of a write may arrive before the response, so steps are published 20 ms late. If the
+//     response takes longer, the event counts as another client's. The cause of a reconcile is exact,
+//     because no key is reconciled before the response to its last write.
+//   - A PUT that changes nothing returns the version of the write before it. If that was a different
+//     client's write, its event may count as the controller's own.
+//   - Objects are read after they were recorded. This is safe because objects in a store never change.
+//   - While the output of Print blocks, no step is published: the page shows nothing new, steps are lost,
+//     and Close waits. A reader that has exited does not block.
+//   - If the response to a write is lost, its event counts as another client's.
+//   - The queue does not report the end of a delay. The step "due" follows when a worker takes the key or
+//     gives it back.
+//   - A server's error message appears as it is, and may quote a value that was sent.
+//   - An owner is looked up in the namespace of the object that it owns.
+//   - With Options.All the clients use JSON, and a response is read before the client gets it.
 package observer

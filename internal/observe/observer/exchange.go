@@ -190,7 +190,7 @@ func (x *exchange) shown(object map[string]any) string {
 	return cut(string(body), bodyLimit)
 }
 
-// know takes the name of what is made from its object: no path has it.
+// know takes the name of a created object from the object, because the path of a POST has no name.
 func (x *exchange) know(object map[string]any) {
 	if x.to.kind != nil {
 		x.to.name = cmp.Or(x.to.name, text(object, "metadata", "name"))
@@ -203,7 +203,7 @@ func (x *exchange) addOutcome(outcome string) {
 	}
 }
 
-// What a request is meant to do, and what came of it, by its method.
+// The intent and the outcome of a request, by its method.
 var verbs = map[string]struct{ intent, outcome string }{
 	http.MethodGet:    {"get", "asked the server for"},
 	http.MethodPost:   {"create", "created"},

@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// What --trace understands, and what it says of everything else.
+// Valid values of --trace, and the errors for all others.
 func TestFlag(t *testing.T) {
 	parse := func(args ...string) (f Flag, set *flag.FlagSet, err error) {
 		set = flag.NewFlagSet("byhand", flag.ContinueOnError)

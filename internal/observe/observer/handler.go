@@ -69,7 +69,7 @@ func (h *handler) OnDelete(obj any) {
 	h.event(e, nil, last, func() { h.next.OnDelete(obj) })
 }
 
-// metaOf returns the metadata of an object, which are empty for what is none.
+// metaOf returns the metadata of an object, which is empty for any other value.
 func metaOf(object any) metav1.Object {
 	if of, err := meta.Accessor(object); err == nil {
 		return of
@@ -100,7 +100,7 @@ func (h *handler) event(e *event, before, object any, next func()) {
 		h.found++
 		e.nth = h.found
 	}
-	// What has no line in the log is not recorded for it: a long first list crowds out nothing.
+	// A step without a log line is not recorded for the log, so a long first list displaces no step.
 	if e.initial && (others || e.nth > maxFound+1) && !h.observer.all {
 		h.step = nil
 	}
@@ -120,7 +120,7 @@ func (h *handler) record(belongs string) {
 	}
 }
 
-// finishEvent says what the object is like now, and what led to the event.
+// finishEvent adds the object's summary and the cause of the event.
 func (o *Observer) finishEvent(k *wired, e *event, step *trace.Step, before, object any) {
 	text, shown := o.describe(k, object)
 	if shown {

@@ -43,8 +43,8 @@ func deployment(version string, ours bool) *appsv1.Deployment {
 	return d
 }
 
-// Each event of a store: what it is called, also in the log, whose it is, what caused it, and
-// that the next handler hears of it.
+// Each store event has its word, its log word, its owner and its cause, and reaches the next
+// handler.
 func TestHandler(t *testing.T) {
 	r, queue := traced()
 	defer queue.ShutDown()
@@ -110,7 +110,7 @@ func TestHandler(t *testing.T) {
 	}
 }
 
-// What is shown of an object, and that the object stays as it is.
+// The visible fields of an object. The object itself stays unchanged.
 func TestRender(t *testing.T) {
 	r := observing()
 	r.kinds["Foo"].has["queue"] = true

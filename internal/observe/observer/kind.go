@@ -14,34 +14,33 @@ import (
 	"k8s.io/client-go/tools/cache"
 )
 
-// Kind is what an Observer has to know of a kind of objects. main hands it over where it
-// wires the kind.
+// Kind describes a kind for an Observer. main passes it where it wires the kind.
 type Kind struct {
 	GVK schema.GroupVersionKind
-	// Resource is its name in paths, such as "foos".
+	// Resource is the kind's name in URLs, such as "foos".
 	Resource string
-	// Describe says in a few words what an object is like. It must take any value and not
+	// Describe summarizes an object in a few words. It must accept any value without a
 	// panic; it may return "".
 	Describe func(object any) string
-	// Owned says that its objects are shown only if one of an observed kind controls
-	// them: Deployments are many people's.
+	// Owned limits the kind to objects that an object of an observed kind controls: most
+	// Deployments have other owners.
 	Owned bool
-	// Shown are the fields that may be shown besides a part of the metadata. What is not
-	// named is hidden. nil is spec and status, whole.
+	// Shown selects the visible fields, in addition to a part of the metadata. All other fields
+	// are hidden. nil selects spec and status.
 	Shown Fields
 }
 
-// groupResource is the plural and the group, as an informer has it.
+// groupResource returns "resource.group", as an informer names it.
 func (k Kind) groupResource() string {
 	return schema.GroupResource{Group: k.GVK.Group, Resource: k.Resource}.String()
 }
 
-// Fields are names of fields, each with the fields in it that are meant, nil for all. A
-// list has the fields of its items.
+// Fields selects fields by name, each with its selected fields, or nil for all of them. In a
+// list it selects fields of the items.
 type Fields map[string]Fields
 
-// metadata is what is shown of every object's. Of the annotations those that begin with
-// the group of an observed kind are shown.
+// metadata selects the visible metadata of every object. An annotation is visible if its name
+// begins with an observed kind's group.
 var metadata = Fields{"name": nil, "namespace": nil, "uid": nil, "resourceVersion": nil, "generation": nil,
 	"creationTimestamp": nil, "deletionTimestamp": nil, "finalizers": nil, "ownerReferences": nil, "labels": nil, "annotations": nil}
 
@@ -50,14 +49,14 @@ type wired struct {
 	Kind
 	has   map[string]bool // "handler", "queue", "reconcile"
 	queue *observedQueue  // nil without Options.All
-	// Where its objects are listed and watched, and the step of the last whole list. Both
+	// The code that lists and watches the objects, and the step of the last complete list. Both
 	// are used while steps are published.
 	place  place
 	listed int64
 }
 
-// wire returns what is known of a kind, which gets a handler, a queue or a reconcile. It
-// panics if two could not be told apart.
+// wire registers a part (handler, queue or reconcile) of a kind. It panics if the kind could be
+// confused with a different one.
 func (o *Observer) wire(k Kind, part string) *wired {
 	resource := k.GVK.Group + "/" + k.Resource
 	byName, byPath := o.kinds[k.GVK.Kind], o.kinds[resource]
@@ -78,8 +77,8 @@ func (o *Observer) wire(k Kind, part string) *wired {
 	return byName
 }
 
-// belongs names the object whose reconcile an object leads to: itself, or the one that
-// controls it. "" is none.
+// belongs names the object that is reconciled because of object: object itself, or its
+// controller. It returns "" if no reconcile follows.
 func (o *Observer) belongs(k *wired, object metav1.Object) string {
 	name, kind := object.GetName(), k
 	if owner := metav1.GetControllerOfNoCopy(object); !k.has["queue"] {
@@ -100,8 +99,8 @@ func (o *Observer) belongs(k *wired, object metav1.Object) string {
 // keyOf is an object's key: its name, after a namespace if it has one.
 func keyOf(namespace, name string) string { return cache.NewObjectName(namespace, name).String() }
 
-// describe says what an object is like and whose it is. shown is false for one that is
-// none of the log's.
+// describe summarizes an object and names its controller. shown is false if the object does not
+// belong in the log.
 func (o *Observer) describe(k *wired, object any) (text string, shown bool) {
 	of, ok := object.(metav1.Object)
 	if !ok {
@@ -124,8 +123,8 @@ const (
 	wordsLimit  = 2 << 10
 )
 
-// render returns as JSON what may be shown of an object of a kind: nil for nothing, and
-// for what is too long. It takes the annotations of others out of the object.
+// render returns the visible fields of an object as JSON, or nil if there are none or the text is
+// too long. It removes hidden annotations from the object.
 func (o *Observer) render(k *wired, object map[string]any, limit int) json.RawMessage {
 	if object == nil || k == nil || k.Owned && o.belongs(k, &unstructured.Unstructured{Object: object}) == "" {
 		return nil
@@ -147,7 +146,7 @@ func (o *Observer) render(k *wired, object map[string]any, limit int) json.RawMe
 	return text
 }
 
-// isForeign reports whether an annotation is of no group that is observed.
+// isForeign reports whether an annotation belongs to no observed group.
 func (o *Observer) isForeign(name string, _ any) bool {
 	group, _, _ := strings.Cut(name, "/")
 	for _, k := range o.kinds {
@@ -182,7 +181,7 @@ func (f Fields) of(value any) any {
 	}
 }
 
-// open returns an object of a store as JSON values, and nil for what is none.
+// open returns an object of a store as JSON values, or nil for any other value.
 func open(object any) map[string]any {
 	if _, ok := object.(runtime.Object); !ok {
 		return nil
@@ -191,7 +190,7 @@ func open(object any) map[string]any {
 	return content
 }
 
-// cut shortens a text to a number of bytes and says how many there were.
+// cut shortens a text to limit bytes and appends its full length.
 func cut(text string, limit int) string {
 	if len(text) <= limit {
 		return text

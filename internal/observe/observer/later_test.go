@@ -22,8 +22,8 @@ func late(r *Observer, do func()) {
 	r.publishing.Unlock()
 }
 
-// A whole way while no goroutine publishes: it does not wait. What is told afterwards is
-// what was so when it happened, and knows our own writes by then.
+// A Foo passes all parts while no goroutine publishes, without a wait. The steps published later show
+// the state at the time of each step, and recognize the controller's own writes.
 func TestToldLater(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r, api, client, _ := served(t)

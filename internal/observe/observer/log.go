@@ -34,8 +34,8 @@ func (o *Observer) wordOf(k *wired, e *event, before any, text string) string {
 	}
 }
 
-// logLine is the form that a learner reads: what a controller hears, what it sends
-// because of it, and what the program says, each in a line with the time of day.
+// logLine returns the line of a step in the log for learners: received changes, resulting requests,
+// and steps of the program, with the time of day.
 func logLine(step *trace.Step) string {
 	text := ""
 	switch request := step.Request; {

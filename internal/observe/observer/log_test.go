@@ -23,7 +23,7 @@ import (
 
 var clock = regexp.MustCompile(`(?m)^\d\d:\d\d:\d\d\.\d{3}  `)
 
-// logOf returns the lines of the log of what happens, without their times.
+// logOf returns the log lines that happens causes, without their times.
 func logOf(t *testing.T, happens func(r *Observer)) []string {
 	t.Helper()
 	var out bytes.Buffer
@@ -68,8 +68,8 @@ func TestLogOfEvents(t *testing.T) {
 	}
 }
 
-// Of a long first list the log tells the beginning, and no Deployment of others; each object reaches
-// the next handler. What comes later is told.
+// The log has only the beginning of a long first list, and no foreign Deployments; each object reaches
+// the next handler. Later changes are in the log.
 func TestLogOfMany(t *testing.T) {
 	told := logOf(t, func(r *Observer) {
 		queue := r.Queue(fooKind, controller.NewQueue(""))

@@ -13,69 +13,64 @@ import (
 	"example.com/byhand/internal/observe/trace"
 )
 
-// Options say what an Observer records and keeps.
+// Options configure the steps that an Observer records and keeps.
 type Options struct {
-	// All records every step and keeps the newest. Without it only what the log needs is
-	// recorded (the events of the stores, the writes, what the program says), and nothing
-	// is kept.
+	// All records every step and keeps the newest ones. Otherwise only steps of the log are
+	// recorded (store events, writes, program steps), and none are kept.
 	All bool
-	// After is how long after it happened a step is published; 0 for 20 ms. The answer to a write is
-	// in by then, although the event of the write may come before it; and not every step wakes a
-	// goroutine.
+	// After delays the publication of a step; 0 means 20 ms. The event of a write may arrive before
+	// the response: the delay lets the response arrive, and publishes steps in batches.
 	After time.Duration
 }
 
 const (
-	// What is kept for late readers: at a step a millisecond most of a minute, in a quiet
-	// cluster hours.
+	// Limits of the History: with a step per millisecond almost a minute, in a quiet cluster
+	// hours.
 	defaultSteps = 50_000
 	defaultBytes = 64 << 20
-	// maxPending is how many steps may wait to be published: some seconds of a cold start.
+	// maxPending limits the unpublished steps: some seconds of a cold start.
 	maxPending   = 32 << 10
 	publishAfter = 20 * time.Millisecond
 )
 
-// Observer numbers steps and adds them to its History, if it is to keep them. Its methods
-// are safe for concurrent use, except those that wire (Informers, Handler, Queue,
-// Reconcile): call
-// them before the first informer runs.
+// Observer numbers steps, and adds them to its History if Options.All is set. Its methods are safe for
+// concurrent use, except the wiring methods (Informers, Handler, Queue, Reconcile): call those before
+// the first informer runs.
 //
-// A goroutine that records a step has a key to move on, and waits for nothing but a number and the
-// time. Everything else happens when the step is published, by one goroutine at a time and
-// in the order of the numbers: texts, objects as JSON, and which event comes from our own
-// write.
+// Recording a step takes only a number and the time, so that it does not delay the key. All other work
+// happens when the step is published, by one goroutine at a time and in the order of the numbers:
+// texts, objects as JSON, and the decision which events are echoes of the controller's own writes.
 type Observer struct {
 	*trace.History
 
 	all    bool
 	after  time.Duration
-	places sync.Map          // of *place, by stack: as many as ways through the code
+	places sync.Map          // *place by stack; bounded by the number of code paths
 	kinds  map[string]*wired // by kind, and by group/resource
 
 	handling sync.Mutex // held while a handler runs, if all is set
 	handles  atomic.Pointer[handler]
 
-	mu      sync.Mutex // held while a step is recorded, and for nothing else
+	mu      sync.Mutex // held only while a step is recorded
 	seq     int64
 	pending []pendingStep
 	due     bool // publishDue will be called
 
-	publishing sync.Mutex // guards what follows; taken before mu
-	// own holds this process's writes, by what they made of the object; received the events
-	// of watches.
+	publishing sync.Mutex // guards the fields below; taken before mu
+	// own has this process's writes by resulting version; received has the events of watches.
 	own, received remembered
 
 	printers []func(*trace.Step)
 }
 
-// pendingStep is a step that was recorded and not published yet.
+// pendingStep is a recorded step that is not published yet.
 type pendingStep struct {
 	step *trace.Step
-	// finish adds what takes time, nil for nothing. It runs after that of the step before.
+	// finish completes the step with slow work; it may be nil. It runs in the order of steps.
 	finish func(*trace.Step)
 }
 
-// New returns an Observer. Close it.
+// New returns an Observer. Call Close at the end.
 func New(o Options) *Observer {
 	return &Observer{
 		History: trace.NewHistory(defaultSteps, defaultBytes),
@@ -85,9 +80,9 @@ func New(o Options) *Observer {
 	}
 }
 
-// record numbers a step and returns the number. at is where its code stands, nil for
-// nowhere. finish, which may be nil, completes the step when it is published; what it reads
-// must not change any more. If too many steps wait already, this one is lost.
+// record numbers a step and returns the number. at is the location of its code, or nil. finish, which
+// may be nil, completes the step when it is published; it must read only immutable data. If too many
+// steps are pending, the step is lost.
 func (o *Observer) record(step *trace.Step, at *place, finish func(*trace.Step)) int64 {
 	if at != nil {
 		step.File, step.Func = at.file, at.function
@@ -109,7 +104,7 @@ func (o *Observer) record(step *trace.Step, at *place, finish func(*trace.Step))
 	return o.seq
 }
 
-// publishDue publishes what is due, and comes back while something is not.
+// publishDue publishes due steps, and runs again while steps are pending.
 func (o *Observer) publishDue() {
 	o.publishing.Lock()
 	o.publish(o.after)
@@ -121,7 +116,7 @@ func (o *Observer) publishDue() {
 	}
 }
 
-// publish publishes what was recorded at least that long ago. The caller holds publishing.
+// publish publishes the steps that are at least age old. The caller holds publishing.
 func (o *Observer) publish(age time.Duration) {
 	o.mu.Lock()
 	until := time.Now().Add(-age)
@@ -147,12 +142,12 @@ func (o *Observer) publish(age time.Duration) {
 	}
 }
 
-// Program records what the whole process does.
+// Program records a step of the whole process.
 func (o *Observer) Program(what, format string, args ...any) {
 	o.record(&trace.Step{Part: trace.PartProgram, What: what, Text: fmt.Sprintf(format, args...)}, o.here(), nil)
 }
 
-// Close publishes what was recorded before it, and ends Read. It may be called twice.
+// Close publishes all recorded steps, and ends Read. It may be called twice.
 func (o *Observer) Close() {
 	o.publishing.Lock()
 	defer o.publishing.Unlock()

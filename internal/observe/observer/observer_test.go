@@ -22,7 +22,7 @@ import (
 var (
 	fooKind     = Kind{GVK: v1alpha1.SchemeGroupVersion.WithKind("Foo"), Resource: "foos", Describe: describeFoo}
 	projectKind = Kind{GVK: examplesv1alpha1.SchemeGroupVersion.WithKind("Project"), Resource: "projects", Describe: func(any) string { return "a Project" }}
-	// Of the Pods' containers the names are shown.
+	// Only the names of containers are visible.
 	deploymentKind = Kind{GVK: appsv1.SchemeGroupVersion.WithKind("Deployment"), Resource: "deployments", Owned: true,
 		Describe: func(any) string { return "a Deployment" },
 		Shown:    Fields{"spec": {"template": {"spec": {"containers": {"name": nil}}}}}}
@@ -49,7 +49,7 @@ func say(r *Observer, text string) int64 {
 	return r.record(&trace.Step{Part: trace.PartProgram, What: trace.Said, Text: text}, nil, nil)
 }
 
-// kept publishes what was recorded, and returns what is kept of it.
+// kept publishes all steps and returns the kept ones.
 func kept(r *Observer) (steps []trace.Step) {
 	late(r, func() {})
 	for _, step := range r.Kept(0) {
@@ -94,7 +94,7 @@ func (f reconcileFunc) Reconcile(ctx context.Context, key cache.ObjectName) (tim
 	return f(ctx, key)
 }
 
-// What was recorded before Close is printed.
+// Close prints all recorded steps.
 func TestPrint(t *testing.T) {
 	r := New(Options{All: true})
 	var all, one bytes.Buffer

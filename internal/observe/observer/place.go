@@ -49,8 +49,8 @@ func placeOf(at *stack) *place {
 	}
 }
 
-// placeOfReconcile returns where the method Reconcile of an object stands. The name is a
-// constant, so that the linker can leave out methods which nobody calls.
+// placeOfReconcile returns the location of an object's method Reconcile. The name is a constant, so
+// that the linker can remove unused methods.
 func placeOfReconcile(object Reconciler) *place {
 	method, _ := reflect.TypeOf(object).MethodByName("Reconcile")
 	code := runtime.FuncForPC(method.Func.Pointer())
@@ -58,14 +58,14 @@ func placeOfReconcile(object Reconciler) *place {
 	return &place{strings.TrimPrefix(file, root), function(code.Name())}
 }
 
-// closure ends the name of a function that stands in another one.
+// closure matches the end of a closure's name.
 var closure = regexp.MustCompile(`(\.func\d+|\.\d+|\.gowrap\d+|-fm|\[\.\.\.\])+$`)
 
 // innermost is the end of such a name: a function, or a pointer's method.
 var innermost = regexp.MustCompile(`(\(\*\w+\)\.)?\w+$`)
 
-// function shortens a name to "Function" or "Type.Method". That of a closure may have
-// the functions before it into which the compiler has put its own: "run.New.func1".
+// function shortens a name to "Function" or "Type.Method". The name of a closure may begin with the
+// functions into which the compiler has inlined its function: "run.New.func1".
 func function(name string) string {
 	name = name[strings.LastIndex(name, "/")+1:]
 	_, name, _ = strings.Cut(name, ".")

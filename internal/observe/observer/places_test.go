@@ -59,7 +59,7 @@ func TestPlaces(t *testing.T) {
 		"queue limited":     {"controller/controller.go", "Controller.process"},
 	} {
 		if seen[step] != want {
-			t.Errorf("%s stands in %v, want %v", step, seen[step], want)
+			t.Errorf("%s is in %v, want %v", step, seen[step], want)
 		}
 	}
 }

@@ -44,8 +44,8 @@ func (f *Flag) Set(value string) error {
 	return nil
 }
 
-// wanted reports whether a step is to be printed. What the whole process does is
-// part of every trace.
+// wanted reports whether a step is printed. Steps of the whole process are part of every
+// trace.
 func (f Flag) wanted(step *trace.Step) bool {
 	return f.key == "" || strings.HasSuffix(step.For, " "+f.key) || step.Part == trace.PartProgram
 }

@@ -12,8 +12,8 @@ import (
 	"example.com/byhand/internal/observe/trace"
 )
 
-// Queue records what happens to the keys of a queue, which are those of a kind. Give the
-// result to the handlers and to the controller. A kind has one queue.
+// Queue records the operations on the queue of a kind. Pass the result to the handlers and to the
+// controller. A kind has one queue.
 func (o *Observer) Queue(k Kind, next controller.Queue) controller.Queue {
 	kind := o.wire(k, "queue")
 	if o.all {
@@ -23,8 +23,8 @@ func (o *Observer) Queue(k Kind, next controller.Queue) controller.Queue {
 	return next
 }
 
-// observedQueue is the real queue, and beside it a model of where each key is: the real one
-// does not tell. mu is held while both change, except for Get, which blocks.
+// observedQueue is the real queue and a model of each key's state, which the real queue does not
+// report. mu is held while both change, except in Get, which blocks.
 type observedQueue struct {
 	controller.Queue
 	observer *Observer
@@ -37,7 +37,7 @@ type observedQueue struct {
 	depth int
 }
 
-// waiting is where a key is. A key that is nowhere has none.
+// waiting is the state of a key. An unknown key has no state.
 type waiting struct {
 	// waits says that the key is in the queue, or comes back when its worker is done,
 	// since when and why.
@@ -156,8 +156,8 @@ func (q *observedQueue) wait(key cache.ObjectName, at *place, what string, delay
 	k.due, k.delay = due, cause{text: text, seq: q.record(trace.PartQueue, what, key, step, at, nil)}
 }
 
-// settle notes that a delay is over, if it is. The queue does not say so at the time: it shows when a
-// worker takes the key or gives it back.
+// settle records the end of a delay. The queue does not report it at that time, so it is recorded when
+// a worker takes the key or gives it back.
 func (q *observedQueue) settle(key cache.ObjectName, k *waiting, at *place) {
 	if due := k.due; !due.IsZero() && !time.Now().Before(due) {
 		k.due, k.backsOff = time.Time{}, false

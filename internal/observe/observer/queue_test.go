@@ -47,7 +47,7 @@ func traced() (*Observer, controller.Queue) {
 	return r, r.Queue(fooKind, controller.NewQueue(""))
 }
 
-// What happens to a key that is added while it waits and while a worker has it.
+// A key is added while it waits, and while a worker has it.
 func TestQueueCoalesces(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r, queue := traced()

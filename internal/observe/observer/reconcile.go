@@ -11,14 +11,13 @@ import (
 	"example.com/byhand/internal/observe/trace"
 )
 
-// Reconciler is what has a controller.Reconcile.
+// Reconciler has the method that controller.Reconcile describes.
 type Reconciler interface {
 	Reconcile(ctx context.Context, key cache.ObjectName) (requeueAfter time.Duration, err error)
 }
 
-// Reconcile records what woke each reconcile of a kind, what it decided and how it
-// ended. Requests that next sends with its context, through Transport, count as its
-// own. The keys come from the kind's Queue.
+// Reconcile records the cause, the decisions and the end of each reconcile of a kind. Requests that
+// next sends with its context belong to the reconcile. The keys come from the kind's Queue.
 func (o *Observer) Reconcile(k Kind, next Reconciler) Reconciler {
 	kind := o.wire(k, "reconcile")
 	if !kind.has["queue"] {

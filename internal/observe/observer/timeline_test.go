@@ -10,7 +10,7 @@ import (
 	"example.com/byhand/internal/observe/trace"
 )
 
-// travel is a Foo's way through all parts, and what comes with it.
+// travel has the steps of a Foo through all parts.
 func travel() []trace.Step {
 	start := time.Date(2026, 1, 1, 12, 0, 0, 0, time.UTC)
 	steps := []trace.Step{

@@ -14,8 +14,8 @@ import (
 )
 
 // Requests returns a config for clients that are observed: each request and its answer,
-// each list and watch and the events in it. If every step is recorded they speak JSON,
-// also where client-go prefers protobuf: what is shown is what was sent.
+// each list and watch and the events in it. If every step is recorded, the clients use
+// JSON even where client-go prefers protobuf, so that the trace shows the real bytes.
 func (o *Observer) Requests(config *rest.Config) *rest.Config {
 	config = rest.CopyConfig(config)
 	if o.all {
@@ -62,7 +62,7 @@ func (o *Observer) read(r *http.Request) *wire.Exchange {
 		Opaque: !o.all || !slices.Contains(shownBodies, x.to.subresource), Tell: x.tell}
 }
 
-// target is what a request is about. Its kind is nil for what is not observed.
+// target is the object of a request. kind is nil if it is not observed.
 type target struct {
 	kind                         *wired
 	namespace, name, subresource string

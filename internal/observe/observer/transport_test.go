@@ -64,8 +64,8 @@ func updated(version string) *v1alpha1.Foo {
 	return f
 }
 
-// The requests of a reconcile: what was sent, what came back, whose it is, what the reconcile is told
-// to have come to, and which versions are known as our own. Secrets are not shown.
+// The requests of a reconcile: request, response, owner, the summary of the reconcile, and the versions
+// that count as own writes. Secrets are hidden.
 func TestExchange(t *testing.T) {
 	r, api, client, kube := served(t)
 	api.Add(deployments+"old", stored(deployment("", true)))
@@ -264,7 +264,7 @@ func TestTarget(t *testing.T) {
 	}
 }
 
-// A body is shown as far as its kind allows, and not because of what it calls itself.
+// The kind in the URL decides which fields of a body are visible, not the kind in the body.
 func TestBodies(t *testing.T) {
 	r := observing()
 	r.kinds["Foo"].has["queue"] = true

@@ -7,8 +7,7 @@ import (
 	"sync"
 )
 
-// History keeps the newest steps, within two bounds, for whoever reads them. It is safe for
-// concurrent use.
+// History keeps the newest steps within two limits. It is safe for concurrent use.
 type History struct {
 	maxSteps int
 	maxBytes int64
@@ -16,17 +15,16 @@ type History struct {
 	mu     sync.Mutex
 	steps  []*Step
 	bytes  int64
-	news   chan struct{} // closed when there is more, or will be no more
+	news   chan struct{} // closed when steps are added, and at the end
 	closed bool
 }
 
-// NewHistory returns a History that keeps at most so many steps and bytes, and the newest
-// step in any case.
+// NewHistory returns a History with limits of steps and bytes. It always keeps the newest step.
 func NewHistory(maxSteps int, maxBytes int64) *History {
 	return &History{maxSteps: maxSteps, maxBytes: maxBytes, news: make(chan struct{})}
 }
 
-// Replay returns a History of these steps that keeps them, and all that are added.
+// Replay returns a History of these steps without limits.
 func Replay(steps ...Step) *History {
 	h := NewHistory(math.MaxInt, math.MaxInt64)
 	for i := range steps {
@@ -35,8 +33,8 @@ func Replay(steps ...Step) *History {
 	return h
 }
 
-// Add adds steps as they are: nobody may change them any more. Their numbers must be higher
-// than those before.
+// Add adds steps, which must not change any more. Their numbers must be higher than all earlier
+// numbers.
 func (h *History) Add(steps ...*Step) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -50,13 +48,13 @@ func (h *History) Add(steps ...*Step) {
 	h.wake()
 }
 
-// wake wakes all who wait in Read.
+// wake wakes all readers.
 func (h *History) wake() {
 	close(h.news)
 	h.news = make(chan struct{})
 }
 
-// Close ends Read: no step will come any more. It may be called twice.
+// Close ends Read, because no more steps will be added. It may be called twice.
 func (h *History) Close() {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -64,16 +62,16 @@ func (h *History) Close() {
 	h.wake()
 }
 
-// Kept returns the kept steps after the one with this number, oldest first. Nobody may
-// change them. A gap in their numbers says that steps are missing.
+// Kept returns the kept steps after this number, oldest first. They must not be changed. A gap in their
+// numbers means that steps are missing.
 func (h *History) Kept(after int64) []*Step {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	return h.after(after)
 }
 
-// Read returns what Kept does, and waits until that is not empty. It returns none when ctx
-// is done, and when no step will come any more.
+// Read waits until Kept has a result, and returns it. It returns no steps when ctx is done or the
+// History is closed.
 func (h *History) Read(ctx context.Context, after int64) []*Step {
 	for {
 		h.mu.Lock()
@@ -90,13 +88,13 @@ func (h *History) Read(ctx context.Context, after int64) []*Step {
 	}
 }
 
-// after returns the steps with a higher number. What is added later does not change it.
+// after returns the steps with a higher number. Later additions do not change the result.
 func (h *History) after(seq int64) []*Step {
 	from := sort.Search(len(h.steps), func(i int) bool { return h.steps[i].Seq > seq })
 	return h.steps[from:len(h.steps):len(h.steps)]
 }
 
-// stepBytes is about what a step takes besides the texts in it.
+// stepBytes is the approximate size of a step without its texts.
 const stepBytes = 400
 
 func size(step *Step) int64 {

@@ -21,7 +21,7 @@ func recording() (text string, steps []Step) {
 	return text, steps
 }
 
-// What was written is read, also with fields that a later version adds.
+// A recording is read as it was written, even with additional fields of a later version.
 func TestRecording(t *testing.T) {
 	text, want := recording()
 	for _, text := range []string{text, strings.TrimSuffix(text, "\n"), strings.ReplaceAll(text, `{"seq"`, `{"later":[1],"seq"`)} {
@@ -35,7 +35,7 @@ func TestRecording(t *testing.T) {
 	}
 }
 
-// Each mistake names its line, and what stands before it is read.
+// Each error names its line, and the steps before it are read.
 func TestRecordingMistakes(t *testing.T) {
 	text, steps := recording()
 	lines := strings.SplitAfter(text, "\n")

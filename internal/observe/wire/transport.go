@@ -26,7 +26,7 @@ type Message struct {
 	// What is one of trace's words. A single request is sent, then answered or failed (no answer). A
 	// list is listed or refused. A watch is refused, or opened, received (each event) and ended.
 	What string
-	Code int // of the answer, 0 for none
+	Code int // of the response, 0 without one
 	// Body has the bytes of the request, the answer or the event; nil if they were not read.
 	Body []byte
 	// Err says why an answer is missing or incomplete, and why a watch ended: io.EOF if the API
