@@ -111,8 +111,8 @@ func (p *Plane) connect(userAgent string) (err error) {
 	return err
 }
 
-// Install makes the CRDs what their files say, those of this repository and more, and waits until
-// they are served, and until the namespace default exists, which the API server creates.
+// Install applies this repository's CRDs and more, and waits until the API server serves them and has
+// created the namespace default.
 func (p *Plane) Install(more ...string) error {
 	kubectl := func(args ...string) (output string, err error) {
 		return execute(filepath.Join(p.Home, "kubectl"), append(args, "--kubeconfig", p.Kubeconfig)...)
@@ -137,13 +137,13 @@ func (p *Plane) Install(more ...string) error {
 }
 
 // served waits until the discovery has these resources, such as foos.samplecontroller.k8s.io. It has
-// that of a CRD once the condition Established is true (k8s.io/apiextensions-apiserver,
+// a CRD's resource once the condition Established is true (k8s.io/apiextensions-apiserver,
 // pkg/apiserver/customresource_discovery_controller.go).
 func served(kube discovery.ServerResourcesInterface, resources []string) error {
 	var missing []string
 	err := wait.PollUntilContextTimeout(context.Background(), 50*time.Millisecond, time.Minute, true, func(context.Context) (bool, error) {
 		missing = slices.Clone(resources)
-		_, lists, _ := kube.ServerGroupsAndResources() // What it has also if some of it is missing.
+		_, lists, _ := kube.ServerGroupsAndResources() // It returns the available groups even if others are missing.
 		for _, list := range lists {
 			version, _ := schema.ParseGroupVersion(list.GroupVersion)
 			for _, r := range list.APIResources {

@@ -28,7 +28,7 @@ func (l *late) ServerGroupsAndResources() ([]*metav1.APIGroup, []*metav1.APIReso
 	return nil, []*metav1.APIResourceList{{GroupVersion: "example.com/v1", APIResources: kinds}}, nil
 }
 
-// The API server may take a while to serve a CRD. What it never serves is named.
+// The API server may need a while to serve a CRD. The error names a CRD that it never serves.
 func TestServed(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		kube := &late{}

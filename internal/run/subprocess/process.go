@@ -1,5 +1,5 @@
-// Package subprocess starts programs and waits for what they print and how they end. [Process]
-// is for every program that runs others, [Program] for tests: it fails them.
+// Package subprocess starts programs and waits for their output and their end. [Process] is for programs
+// that run others, [Program] for tests, which it fails.
 package subprocess
 
 import (
@@ -34,14 +34,14 @@ type Process struct {
 	cmd    *exec.Cmd
 	output *os.File // nil if the caller has set the command's output
 	done   chan struct{}
-	// What follows is set when done is closed.
+	// The fields below are set when done is closed.
 	err  error
 	took time.Duration
 }
 
-// Start starts a command. What it prints goes to a file that has no name any more: to read a
-// pipe would compete with the process for the CPUs. Who sets cmd.Stdout or cmd.Stderr keeps
-// the output without it. With cmd.SysProcAttr.Setpgid signals go to the process group.
+// Start starts a command. Its output goes to an unlinked file, because reading a pipe would compete with
+// the process for the CPUs. If cmd.Stdout or cmd.Stderr is set, the output goes there instead. With
+// cmd.SysProcAttr.Setpgid signals go to the process group.
 func Start(cmd *exec.Cmd) (*Process, error) {
 	p := &Process{cmd: cmd, done: make(chan struct{})}
 	if cmd.Stdout == nil && cmd.Stderr == nil {
@@ -143,8 +143,8 @@ func (p *Process) Kill() {
 }
 
 // Stop ends the process as a service manager does: SIGTERM, and SIGKILL if that takes too
-// long. The process is gone when it returns: nil after exit code 0, otherwise what was not as
-// it should be.
+// long. The process is gone when it returns: nil after exit code 0, otherwise an error that says
+// how it ended.
 func (p *Process) Stop(patience time.Duration) error {
 	early := p.Ended()
 	_ = p.Signal(syscall.SIGTERM)

@@ -18,16 +18,15 @@ type TB interface {
 	Logf(format string, args ...any)
 }
 
-// Program is a process of a test. What it does not do in time ends the test.
+// Program is a process of a test. The test fails if the process misses a deadline.
 type Program struct {
 	*Process
 	t        TB
 	deadline time.Duration
 }
 
-// Run starts a command. It is killed when the test ends, if it still runs; and if the test has
-// failed, what it has printed is logged. It has until deadline for each thing that is waited
-// for.
+// Run starts a command. A process that still runs when the test ends is killed, and if the test has failed,
+// the output is logged. deadline limits each wait.
 func Run(t TB, cmd *exec.Cmd, deadline time.Duration) *Program {
 	t.Helper()
 	process, err := Start(cmd)

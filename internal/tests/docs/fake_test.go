@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// fakeT is a test that is played: it records what it is told.
+// fakeT records the calls of a test.
 type fakeT struct {
 	testing.TB
 	cleanups            []func()

@@ -18,9 +18,8 @@ var (
 	fence  = regexp.MustCompile("(?ms)^ *```.*?^ *```$")
 )
 
-// Each link in a Markdown file of this repository leads to a file that there is, and each file
-// that the text names exists. CHANGELOG.md names what is gone. TestLinks of the site has the
-// headings.
+// Each link in a Markdown file of this repository leads to an existing file, and each file that the text
+// names exists. CHANGELOG.md names removed files. TestLinks of the site checks the headings.
 func TestLinks(t *testing.T) {
 	repository := os.DirFS("../../..")
 	files, links := 0, 0

@@ -62,7 +62,7 @@ func (s *state) taken() {
 	s.says(v1alpha1.ReasonNameTaken, `Deployment "d" has no controller`)
 }
 
-// invalid makes the Foo ask for what no Deployment can be.
+// invalid gives the Foo an invalid spec.
 func (s *state) invalid() {
 	s.foo.Spec.Replicas = new(int32(-1))
 	s.says(v1alpha1.ReasonInvalidSpec, "")
@@ -74,7 +74,7 @@ func (s *state) faults(check func([]v1alpha1.Foo, []appsv1.Deployment) oracle.Fa
 
 const asks = "Foo foo (generation 3) asks for Deployment d. "
 
-// What is wrong under any controller is wrong under ours, too.
+// Faults under any controller. They are faults under this controller, too.
 func TestAny(t *testing.T) {
 	for _, test := range []struct {
 		reason string
@@ -115,7 +115,7 @@ func TestAny(t *testing.T) {
 	}
 }
 
-// What only our controller promises.
+// Faults under this controller only.
 func TestOurs(t *testing.T) {
 	for _, test := range []struct {
 		reason string
@@ -129,8 +129,8 @@ func TestOurs(t *testing.T) {
 		{"taken, and not said", func(s *state) { s.taken(); s.says(v1alpha1.ReasonAvailable, "") }, "Its condition Ready must be False for NameTaken of this generation, and is "},
 		{"another's selector", func(s *state) { s.foo.Status.Selector = "a=b" }, `The status says that the selector is "a=b", it is "samplecontroller.k8s.io/foo-uid=1".`},
 		{"a number too many", func(s *state) { s.foo.Status.Replicas = 5 }, "It has 2 replicas, 2 are available; the status says 5 and 2."},
-		{"what it keeps is not counted", func(s *state) { s.taken(); s.foo.Status.AvailableReplicas = 0 }, "It has 1 replicas, 1 are available; the status says 1 and 0."},
-		{"another's", func(s *state) { s.taken(); s.d.OwnerReferences = controlledBy("Other", "2") }, `That is controlled by Other "foo", and condition Ready says "Deployment \"d\" has no controller".`},
+		{"the kept Deployment is not counted", func(s *state) { s.taken(); s.foo.Status.AvailableReplicas = 0 }, "It has 1 replicas, 1 are available; the status says 1 and 0."},
+		{"a different controller's Deployment", func(s *state) { s.taken(); s.d.OwnerReferences = controlledBy("Other", "2") }, `That is controlled by Other "foo", and condition Ready says "Deployment \"d\" has no controller".`},
 		{"a replica of an earlier template", func(s *state) { s.d.Status.UpdatedReplicas = 1 }, "Its condition Ready must be False for WaitingForReplicas"},
 		{"another container", func(s *state) { s.d.Spec.Template.Spec.Containers[0].Name = "x" }, "It lacks the container nginx=nginx:1.29: [x=nginx:1.29]"},
 	} {

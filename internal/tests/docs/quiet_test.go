@@ -9,7 +9,7 @@ import (
 	"example.com/byhand/internal/tests/quiet"
 )
 
-// A test that failed prints what was logged, one that passed nothing.
+// A failed test prints the log, a passed test prints nothing.
 func TestQuiet(t *testing.T) {
 	for _, failed := range []bool{false, true} {
 		f := playTest(t, func(f *fakeT) {

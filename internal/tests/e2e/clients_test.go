@@ -1,7 +1,7 @@
 package e2e
 
-// What every clientset.Interface must do, whatever stands behind it: a fake, a real API
-// server. Where the fake differs on purpose, a test says so and checks both sides.
+// The behavior of every clientset.Interface, with a fake or a real API server. If the fake differs on
+// purpose, a test names the difference and checks both.
 
 import (
 	"encoding/json"
@@ -25,13 +25,13 @@ import (
 // eventWithin is how long a test waits for a watch event.
 const eventWithin = 30 * time.Second
 
-// The fake does what a real API server does, apart from what its doc.go says.
+// The fake behaves as a real API server, except for the differences in its doc.go.
 func TestFakeBehaviour(t *testing.T) {
 	behave(t, false, func(t *testing.T) (clientset.Interface, string) { return fake.NewClientset(), "default" })
 }
 
-// behave runs every test with every kind, each in an empty namespace. real says that an API
-// server with our CRDs stands behind the client, which enforces rules that a fake does not know.
+// behave runs every test with every kind, each in an empty namespace. real means that the client uses an
+// API server with this repository's CRDs, which enforces more rules than a fake.
 func behave(t *testing.T, real bool, in func(t *testing.T) (c clientset.Interface, namespace string)) {
 	for _, kind := range samples.All {
 		for name, test := range map[string]func(c *caller){"writes": (*caller).writes, "reads": (*caller).reads} {
@@ -43,7 +43,7 @@ func behave(t *testing.T, real bool, in func(t *testing.T) (c clientset.Interfac
 	}
 }
 
-// caller calls the client of one kind in a namespace of its own.
+// caller calls the client of one kind in a separate namespace.
 type caller struct {
 	*testing.T
 	kind   samples.Kind
@@ -66,7 +66,7 @@ func (c *caller) write(method string, arguments ...any) samples.Object {
 	c.Helper()
 	written := c.call(method, arguments...).(samples.Object)
 	if diff := cmp.Diff(any(written), c.call("Get", written.GetName(), metav1.GetOptions{})); diff != "" {
-		c.Errorf("what Get returns differs from what %s did (-%s +Get):\n%s", method, method, diff)
+		c.Errorf("the result of Get differs from the result of %s (-%s +Get):\n%s", method, method, diff)
 	}
 	return written
 }
@@ -79,7 +79,7 @@ func (c *caller) refused(is func(error) bool, expected bool, method string, argu
 		c.Errorf("%s %v: error %v", method, arguments, err)
 	}
 	if reflect.ValueOf(result).IsNil() {
-		c.Errorf("%s: the object beside the error is nil, want an empty one", method)
+		c.Errorf("%s: the object returned with the error is nil, want an empty one", method)
 	}
 }
 

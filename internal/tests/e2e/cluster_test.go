@@ -136,8 +136,8 @@ func (s *server) kubectl(args ...string) string {
 // root is the folder of the README and the Makefile.
 const root = "../../.."
 
-// command runs a command in the root folder and returns what it prints. A test's clean-up runs one,
-// too, so it is not bound to the test's context.
+// command runs a command in the root folder and returns its output. A test's clean-up uses it, too, so it
+// does not use the test's context.
 func command(name string, args ...string) (string, error) {
 	cmd := exec.Command(name, args...)
 	cmd.Dir = root

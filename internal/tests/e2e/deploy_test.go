@@ -50,8 +50,8 @@ func (s *server) deploy() {
 // ownersAreKnown waits until the admission plugin
 // OwnerReferencesPermissionEnforcement knows what a Foo is. It looks for new kinds
 // every half a minute, and until then it refuses every account but administrators
-// to block the deletion of one. An account without the right to foos/finalizers it
-// refuses for ever.
+// to block the deletion of one. It always rejects an account
+// without the right to foos/finalizers.
 func (s *server) ownersAreKnown(as *rest.Config) {
 	s.Helper()
 	kube := kubernetes.NewForConfigOrDie(as)
@@ -87,8 +87,7 @@ func (s *server) containerArgs() []string {
 	return args
 }
 
-// What config/ holds is admitted as it stands and makes two Pods that may do no
-// harm.
+// The API server admits config/ unchanged, and the result is two Pods with restricted rights.
 func TestDeploy(t *testing.T) {
 	s := newServer(t)
 	s.deploy()
@@ -180,7 +179,7 @@ func testPod(t *testing.T) {
 	pod.Stop()
 }
 
-// podRoot returns a folder with what the program finds in its Pod.
+// podRoot returns a folder with the files that the program finds in its Pod.
 func (s *server) podRoot() string {
 	s.Helper()
 	folder := s.TempDir()

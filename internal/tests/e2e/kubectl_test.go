@@ -13,7 +13,7 @@ import (
 	"example.com/byhand/api/samplecontroller.k8s.io/v1alpha1"
 )
 
-// The columns say of a Foo whether it is ready and why not, of a Project what it asks for.
+// The columns show whether a Foo is ready and why not, and a Project's replicas.
 func TestColumns(t *testing.T) {
 	t.Parallel()
 	s := newServer(t)

@@ -11,8 +11,8 @@ import (
 	"testing"
 )
 
-// What is asked for is no mistake, and a flag that does not exist is one of another kind. Every
-// other mistake gets exit code 1, and one line at the end that says what to do next.
+// --help exits with 0, an unknown flag with 2. Every other mistake exits with 1, and the last line says
+// what to do next.
 func TestExitCodes(t *testing.T) {
 	t.Parallel()
 	const oneLine = `^(\d\d:\d\d:\d\d.*\n)*byhand: ` // after a log that may have begun
@@ -37,7 +37,7 @@ func TestExitCodes(t *testing.T) {
 	}
 }
 
-// A signal lets a worker finish what it has begun; a second one does not wait.
+// A signal lets running reconciles finish; a second signal does not wait.
 func TestSignals(t *testing.T) {
 	t.Parallel()
 	s := newServer(t)

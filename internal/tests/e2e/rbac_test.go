@@ -84,8 +84,8 @@ func TestRights(t *testing.T) {
 	t.Run("editors and viewers", testPeople)
 }
 
-// Two replicas, as the manifests start them, live through everything; what they
-// send is what config/rbac grants.
+// Two replicas, started as in the manifests, pass all situations. Together they use exactly the rights of
+// config/rbac.
 func testRightsAreUsed(t *testing.T) {
 	s := newServer(t)
 	proxy, kubeconfig := s.proxied(s.account())
@@ -120,7 +120,7 @@ func testRightsAreUsed(t *testing.T) {
 	check.Role(t, root+"/config/rbac/leader_election_role.yaml", ofTheLease)
 }
 
-// Two of the rights are limited to a name: that of the program's own Lease.
+// Two of the rights are limited to a name: the program's Lease.
 func testOneLease(t *testing.T) {
 	s := newServer(t)
 	leases := kubernetes.NewForConfigOrDie(s.account()).CoordinationV1().Leases(deployed)
@@ -131,15 +131,15 @@ func testOneLease(t *testing.T) {
 	}
 }
 
-// Who may edit or view a namespace may do so with Foos and Projects, but not
-// write a status.
+// Users who may edit or view a namespace may do the same with Foos and Projects, but not write a
+// status.
 func testPeople(t *testing.T) {
 	s := newServer(t)
 	for _, role := range []string{"edit", "view"} {
 		s.kubectl("create", "rolebinding", role, "--namespace", s.namespace, "--clusterrole="+role, "--user="+role)
 	}
 	const foos, projects = v1alpha1.GroupName, examplesv1alpha1.GroupName
-	// What nobody may do comes last: the cluster's own roles take up new rules after a moment.
+	// Missing rights come last: the cluster's aggregated roles include new rules after a moment.
 	for _, test := range []struct {
 		who, verb, group, resource, subresource string
 		may                                     bool

@@ -11,8 +11,8 @@ import (
 	"example.com/byhand/internal/tests/readme"
 )
 
-// Each command of the README's second terminal runs, and what it promises comes
-// true. So do those of its trace, whatever there is before.
+// Each command of the README's second terminal runs and has its documented effect. So do the commands of
+// docs/trace.md, in any earlier state.
 func TestReadme(t *testing.T) {
 	t.Parallel()
 	s := newServer(t)

@@ -25,8 +25,7 @@ func (s *server) createProject(name string, replicas int32) {
 	}
 }
 
-// What the schema refuses is refused with the name of the field, what it admits
-// is admitted.
+// The API server rejects invalid values with the name of the field, and admits valid ones.
 func TestSchema(t *testing.T) {
 	t.Parallel()
 	s := newServer(t)
@@ -82,7 +81,7 @@ func TestSchema(t *testing.T) {
 	}
 }
 
-// What Go can express and the schema refuses is refused with the field's name.
+// Values that Go can express but the schema forbids are rejected with the field's name.
 func TestRefusedStatus(t *testing.T) {
 	t.Parallel()
 	s := newServer(t)

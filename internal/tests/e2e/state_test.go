@@ -33,8 +33,8 @@ func (s *server) converges(foo, deployment string, replicas int32) {
 	})
 }
 
-// consistent returns what is wrong between the Foos and the Deployments of the
-// namespace, or nil.
+// consistent returns an error that lists the inconsistencies between the namespace's Foos and
+// Deployments.
 func (s *server) consistent() error {
 	foos, err := s.client.SamplecontrollerV1alpha1().Foos(s.namespace).List(s.Context(), metav1.ListOptions{})
 	if err != nil {

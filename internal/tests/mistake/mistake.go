@@ -19,10 +19,9 @@ import (
 // Variable of the environment has the name of the mistake that is made.
 const Variable = "MUTANT"
 
-// Add puts a mistake, which is old replaced by new, into a copy of the body of the function that it is
-// in. The copy stands before the body, and runs if the environment names the mistake. texts are those
-// of the files that differ. A mistake outside of every function, such as in a type, needs a program of
-// its own: Add returns its texts.
+// Add copies the body of a function and replaces old by new in the copy: the mistake. The copy comes before
+// the original body, and runs if the environment names the mistake. texts has the changed files. A mistake
+// outside of every function, such as in a type, needs a separate program: Add returns its texts.
 func Add(t testing.TB, texts map[string]string, file, old, new, name string) (alone map[string]string) {
 	t.Helper()
 	original, err := os.ReadFile(file)
@@ -57,8 +56,8 @@ func Add(t testing.TB, texts map[string]string, file, old, new, name string) (al
 	return map[string]string{file: strings.Replace(text, old, new, 1)}
 }
 
-// Build builds the tests of packages, with other texts in the place of files, and returns
-// the folder of the programs.
+// Build builds the tests of packages with the replaced files in texts, and returns the folder of the
+// programs.
 func Build(t testing.TB, root string, texts map[string]string, packages ...string) string {
 	t.Helper()
 	dir, replace := t.TempDir(), map[string]string{}

@@ -20,8 +20,7 @@ const (
 	everything = "." // the package of deepcopy_test.go and main_test.go
 )
 
-// mutants are mistakes that people make. old stands in file, new takes its place,
-// and test in pkg must fail.
+// mutants are common mistakes. new replaces old in file, and test in pkg must fail.
 var mutants = []struct {
 	mistake, file, old, new, pkg, test string
 }{
@@ -190,7 +189,7 @@ var mutants = []struct {
 
 // TestMutants builds the tests of each package once, with every mistake that is inside of a
 // function: the environment says which one is made. A mistake elsewhere, such as in a type,
-// has a build of its own.
+// needs a separate build.
 func TestMutants(t *testing.T) {
 	root, err := filepath.Abs("../../..")
 	if err != nil {

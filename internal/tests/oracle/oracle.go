@@ -37,7 +37,7 @@ type Fault struct {
 // Faults is empty when everything has converged.
 type Faults []Fault
 
-// Err returns all faults as one error, nil if there are none.
+// Err returns all faults as one error, or nil.
 func (f Faults) Err() error {
 	var all []error
 	for _, fault := range f {
@@ -49,14 +49,13 @@ func (f Faults) Err() error {
 // Any returns what must not be under any controller of Foos, given all Foos and Deployments
 // of one namespace: at most one fault of each Foo and of each Deployment, in their order.
 //
-// A Foo whose name is another's, or which asks for what no Deployment can be, may keep the
-// Deployment that it had.
+// A Foo whose name is taken, or whose spec is invalid, may keep its earlier Deployment.
 func Any(foos []v1alpha1.Foo, deployments []appsv1.Deployment) Faults {
 	return newNamespace(deployments).faults(foos, func(*v1alpha1.Foo) string { return "" })
 }
 
-// Ours returns what Any returns and, of each Foo without a fault, what is not as our
-// controller promises: the whole status and the Pod template.
+// Ours returns the faults of Any and, for each Foo without one, the differences from this controller's
+// promises: the whole status and the Pod template.
 func Ours(foos []v1alpha1.Foo, deployments []appsv1.Deployment) Faults {
 	n := newNamespace(deployments)
 	return n.faults(foos, n.unkept)
@@ -66,7 +65,7 @@ func Ours(foos []v1alpha1.Foo, deployments []appsv1.Deployment) Faults {
 type namespace struct {
 	all   []appsv1.Deployment
 	named map[string]*appsv1.Deployment
-	// owned are those that a Foo controls, without those that are being deleted.
+	// owned has the Deployments that a Foo controls, except the ones being deleted.
 	owned map[types.UID][]*appsv1.Deployment
 }
 

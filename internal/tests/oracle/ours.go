@@ -13,8 +13,8 @@ import (
 	"example.com/byhand/api/samplecontroller.k8s.io/v1alpha1"
 )
 
-// What our controller gives each Pod template. They are spelled out here, so that a change
-// of the controller's own constants is noticed.
+// The controller's Pod template. The values are repeated here, so that a changed constant in the
+// controller is noticed.
 const (
 	uidLabel  = "samplecontroller.k8s.io/foo-uid"
 	container = "nginx"
@@ -24,9 +24,9 @@ const (
 // Exists reports whether a namespace has this Foo.
 type Exists func(name string, uid types.UID) bool
 
-// Reason returns the reason of the condition Ready of a Foo, given the Deployment of the name
-// that it asks for, nil if there is none, those that it controls, and which Foos exist in its namespace. Refusals
-// and failures apart, it depends on nothing else.
+// Reason returns the reason of a Foo's condition Ready. named is the Deployment with the name in the spec,
+// or nil, and owned are the Deployments that the Foo controls. Except for rejections and failures, the
+// reason depends on nothing else.
 func Reason(foo *v1alpha1.Foo, named *appsv1.Deployment, owned []*appsv1.Deployment, exists Exists) string {
 	var owner *metav1.OwnerReference
 	if named != nil {
@@ -66,8 +66,8 @@ func reported(d *appsv1.Deployment) (reason string) {
 	return reason
 }
 
-// Wants returns the writes that a Foo still needs, as "METHOD name" of the Deployment. owned
-// are those that it controls.
+// Wants returns the writes that a Foo still needs, as "METHOD name" of the Deployment. owned are the
+// Deployments that it controls.
 func Wants(foo *v1alpha1.Foo, named *appsv1.Deployment, owned []*appsv1.Deployment, exists Exists) (all []string) {
 	switch reason := Reason(foo, named, owned, exists); {
 	case reason == v1alpha1.ReasonInvalidSpec, reason == v1alpha1.ReasonNameTaken, reason == v1alpha1.ReasonWaitingForDeletion:
@@ -99,8 +99,8 @@ func Status(foo *v1alpha1.Foo, named *appsv1.Deployment, owned []*appsv1.Deploym
 		Selector: uidLabel + "=" + string(foo.UID), Conditions: []metav1.Condition{ready}}
 }
 
-// Untrue returns what is wrong with a status, given one that Status has returned. Other
-// conditions do not count.
+// Untrue describes the difference between a status and the result of Status. It ignores other
+// conditions.
 func Untrue(status, want v1alpha1.FooStatus) string {
 	c, ready := meta.FindStatusCondition(status.Conditions, v1alpha1.FooReady), want.Conditions[0]
 	switch {
@@ -116,7 +116,7 @@ func Untrue(status, want v1alpha1.FooStatus) string {
 	return ""
 }
 
-// Missing returns what a Deployment lacks of what the Foo that controls it asks for.
+// Missing describes the first difference between a Deployment and the spec of its Foo.
 func Missing(foo *v1alpha1.Foo, d *appsv1.Deployment) string {
 	switch {
 	case foo.Spec.Replicas != nil && Replicas(d) != *foo.Spec.Replicas:

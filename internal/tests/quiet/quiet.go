@@ -1,5 +1,4 @@
-// Package quiet keeps what is logged out of the way: it is printed with the test that failed,
-// and nowhere else.
+// Package quiet hides log output, and prints it only with a failed test.
 package quiet
 
 import (
@@ -12,9 +11,9 @@ import (
 	"k8s.io/klog/v2/textlogger"
 )
 
-// Context returns a context whose log is part of the test's output if the test fails. Run with
-// it what logs: the Reflector, a worker, an election. It is never cancelled, and what is
-// logged after the test's end is lost.
+// Context returns a context whose log becomes part of the test's output if the test fails. Use it for
+// everything that logs: a Reflector, a worker, an election. It is never cancelled, and log lines after the
+// test's end are lost.
 func Context(t testing.TB) context.Context {
 	t.Helper()
 	kept := &log{}

@@ -10,19 +10,17 @@ import (
 	"time"
 )
 
-// Script is the commands below a heading. The test names each of them by how it begins, in
-// their order: Run and Refused run it in a shell, Take is for what the test does itself. A
-// command that the test does not know, or that is left when it ends, fails it.
+// Script has the commands below a heading. The test names each command by its beginning, in order: Run and
+// Refused run it in a shell, Take returns it for the test. An unexpected or a remaining command fails the
+// test.
 type Script struct {
 	testing.TB
-	// Dir is where the commands run, Env what they find in their environment besides the
-	// test's.
+	// Dir is the folder of the commands, Env their environment in addition to the test's.
 	Dir string
 	Env []string
-	// Patience is how long a command is repeated until it does what it should; with 0 it runs
-	// once.
+	// Patience limits how long a command is repeated until it succeeds; with 0 it runs once.
 	Patience time.Duration
-	// Commands are those that are left.
+	// Commands are the remaining commands.
 	Commands []string
 }
 
@@ -76,8 +74,7 @@ func (s *Script) Take(begins string) (command string) {
 	return command
 }
 
-// Run runs the next command, which must succeed and print all of this, and returns what it
-// prints.
+// Run runs the next command, which must succeed and print all of prints, and returns its output.
 func (s *Script) Run(begins string, prints ...string) string {
 	s.Helper()
 	return s.run(begins, false, prints)
@@ -108,7 +105,7 @@ func (s *Script) run(begins string, refused bool, prints []string) string {
 	}
 }
 
-// Shell runs a command and returns what it prints.
+// Shell runs a command and returns its output.
 func (s *Script) Shell(command string) (string, error) {
 	run := exec.Command("sh", "-c", command)
 	run.Dir, run.Env = s.Dir, append(os.Environ(), s.Env...)

@@ -66,7 +66,7 @@ func Parse(text string) (Counts, error) {
 
 var labelPair = regexp.MustCompile(`(\w+)="([^"]*)"`)
 
-// Minus returns what has been answered since before.
+// Minus returns the requests answered since before.
 func (c Counts) Minus(before Counts) Counts {
 	difference := Counts{}
 	for request, n := range c {

@@ -30,14 +30,12 @@ type Kind struct {
 	// Informer is the constructor.
 	Informer func(client clientset.Interface, namespace string, resync time.Duration, handler cache.ResourceEventHandler) *informer.Informer
 
-	// Object has the metadata Stored, and JSON is what the wire has of it beside kind and
-	// metadata.
+	// Object has the metadata Stored, and JSON is its wire format without kind and metadata.
 	Object Object
 	JSON   string
 	// List has the metadata Page, and objects that have nothing but the names one and two.
 	List runtime.Object
-	// Applied is an apply configuration, and AppliedJSON what the wire has of it beside its
-	// kind.
+	// Applied is an apply configuration, and AppliedJSON its wire format without the kind.
 	Applied     any
 	AppliedJSON string
 
@@ -51,7 +49,7 @@ type Object interface {
 	metav1.Object
 }
 
-// What the objects and the lists of all kinds have.
+// The metadata of the objects and lists of all kinds.
 var (
 	Stored   = metav1.ObjectMeta{Namespace: "shop", Name: "one", ResourceVersion: "7"}
 	Page     = metav1.ListMeta{ResourceVersion: "9", Continue: "more"}

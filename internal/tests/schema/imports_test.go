@@ -11,8 +11,7 @@ import (
 	"testing"
 )
 
-// mayImport lists the folders that the packages of a folder may import, besides the folder itself. Tests may
-// import more.
+// mayImport lists the other folders that the packages of a folder may import. Tests may import more.
 var mayImport = map[string][]string{
 	"api":            {},
 	"clientset":      {"api"},

@@ -122,7 +122,7 @@ func (s *sequence) replicas() any {
 	return pick(s, []any{nil, int64(0), int64(1), int64(2), int64(3)})
 }
 
-// strangerActs does to Deployments, and to a Foo's status, what other people do.
+// strangerActs changes Deployments and a Foo's status as other clients do.
 func (s *sequence) strangerActs() bool {
 	return s.strangers && s.strangerActsOn(s.target("deployments", s.names))
 }

@@ -13,15 +13,14 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 )
 
-// attacker is what goes wrong for a minute or longer, in one way. What it does not have is nil.
+// attacker is one fault that lasts a minute or longer. Unused functions are nil.
 type attacker struct {
 	what  string
 	from  int // the step in which it begins
 	begin func()
-	// admit is what it does with a request on its way in: it changes x.admitted, makes the
-	// request hang, or refuses it.
+	// admit changes x.admitted, delays a request, or rejects it.
 	admit func(x *exchange) *apierrors.StatusError
-	// act is what it does in a step. It returns false if there is nothing to do.
+	// act runs in a step. It returns false if there is nothing to do.
 	act func() bool
 	// report changes the status that the controller of Deployments writes.
 	report func(status map[string]any)
@@ -74,7 +73,7 @@ func (s *sequence) endAttacks() {
 	s.note("attack", "ends")
 }
 
-// attackersAct are the actions of those that are there.
+// attackersAct returns the actions of the active attackers.
 func (s *sequence) attackersAct() (all []action) {
 	for _, a := range s.attackers {
 		if a.act != nil {
@@ -88,7 +87,7 @@ func (s *sequence) isHeld(what string) bool {
 	return slices.ContainsFunc(s.attackers, func(a *attacker) bool { return a.holds == what })
 }
 
-// field is one that the program sets, and what an attacker makes of it; nil removes it.
+// field is a field that the program sets, with the attacker's value; nil removes it.
 type field struct {
 	resource, path string
 	value          any
@@ -149,10 +148,10 @@ func (s *sequence) sets(f field) *attacker {
 	}}
 }
 
-// operations are those that can fail.
+// operations can fail.
 var operations = []string{"POST deployments", "PUT deployments", "DELETE deployments", "PUT foos/status", "GET foos"}
 
-// refusals are how. The words have another identifier each time.
+// refusals are the errors. Their texts have a new identifier each time.
 var refusals = []struct {
 	code   int32
 	reason metav1.StatusReason

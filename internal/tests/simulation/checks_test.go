@@ -22,7 +22,7 @@ import (
 const (
 	uidLabel   = "samplecontroller.k8s.io/foo-uid"
 	ourPodName = "nginx"
-	heldFor    = 20 * time.Second // A process waits so long for the watch to bring what it knows.
+	heldFor    = 20 * time.Second // A process waits at most so long for the watch to deliver its own writes.
 )
 
 // The safety rules. They hold after each request.
@@ -35,9 +35,9 @@ func (s *sequence) checkRefusal(a *exchange) {
 			a.method == http.MethodPut && deleted && own.before.GetUID() == a.body.GetUID():
 			s.breaks("refused because of its own write, v%d", own.version)
 		case a.method == http.MethodPost && a.before != nil && !deleted && own.answer.GetUID() == a.before.GetUID() && controllerOf(a.before) == a.worker.seen.foo.UID:
-			s.breaks("creates again what it wrote itself, v%d", own.version)
+			s.breaks("creates an object again that it wrote itself, v%d", own.version)
 		case a.method == http.MethodDelete && deleted && a.preconditions.UID != nil && own.before.GetUID() == *a.preconditions.UID:
-			s.breaks("deletes again what it has deleted itself, v%d", own.version)
+			s.breaks("deletes an object again that it deleted itself, v%d", own.version)
 		}
 	}
 }
@@ -86,7 +86,7 @@ func (s *sequence) checkUpdate(a *exchange) {
 		s.breaks("changes a Deployment that is being deleted")
 	}
 	if diff := cmp.Diff(theirs(before, foo), theirs(after, foo), cmpopts.EquateEmpty()); diff != "" {
-		s.breaks("changes what is not its own (-before +after):\n%s", diff)
+		s.breaks("changes a foreign field (-before +after):\n%s", diff)
 	}
 	for _, own := range s.rules.writes[a.path] {
 		if made := own.worker.seen.foo; made.UID == foo.UID && made.Generation > foo.Generation && own.answer != nil && own.answer.GetUID() == before.UID {
@@ -95,12 +95,12 @@ func (s *sequence) checkUpdate(a *exchange) {
 	}
 }
 
-// isUntouched reports whether nobody has changed the live Foo since the worker began.
+// isUntouched reports whether the live Foo is unchanged since the worker started.
 func (s *sequence) isUntouched(w *worker) bool {
 	return w.seen.touched == s.rules.touched[pathOf("foos", w.key)]
 }
 
-// theirs is what a Deployment has besides our fields.
+// theirs returns a Deployment without the controller's fields.
 func theirs(deployment *appsv1.Deployment, foo *v1alpha1.Foo) *appsv1.Deployment {
 	rest := deployment.DeepCopy()
 	rest.ResourceVersion, rest.Generation, rest.Status = "", 0, appsv1.DeploymentStatus{}
@@ -135,7 +135,7 @@ func (s *sequence) checkDelete(a *exchange) {
 	}
 	for _, own := range s.known(a) {
 		if own.method == http.MethodDelete && own.before.GetUID() == a.before.GetUID() {
-			s.breaks("deletes again what it has deleted itself, v%d", own.version)
+			s.breaks("deletes an object again that it deleted itself, v%d", own.version)
 		}
 	}
 	if !slices.Contains(saw.wants(), "DELETE "+a.name) {

@@ -24,7 +24,7 @@ type feed struct {
 	decode   func(c testkit.Change) any
 	store    cache.Indexer
 	handler  cache.ResourceEventHandler
-	position int // how many of the changes it has seen, those of other resources among them
+	position int // the number of changes that it has seen, of all resources
 }
 
 // arrive brings a feed forward by some events, if there are any.
@@ -79,9 +79,8 @@ func (f *feed) advance(events int) {
 	}
 }
 
-// relist replaces the store by what the server had at this position. What happened
-// in between is not heard of, and an object that went in between leaves a
-// tombstone.
+// relist replaces the store by the server's state at this position. The handler receives no event of the
+// changes between, and a tombstone for an object that was deleted between.
 func (f *feed) relist(position int) {
 	f.position = position
 	now := map[string]any{}
@@ -107,7 +106,7 @@ func (f *feed) relist(position int) {
 			calls = append(calls, func() { f.handler.OnAdd(object, true) })
 		}
 	}
-	// What is still in the store is gone.
+	// The remaining objects in the store are gone.
 	var tombstones []func()
 	for _, key := range slices.Sorted(slices.Values(f.store.ListKeys())) {
 		old, _, _ := f.store.GetByKey(key)

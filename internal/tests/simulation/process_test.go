@@ -154,9 +154,8 @@ func (s *sequence) sleep(end time.Time) bool {
 	return true
 }
 
-// takeOver replaces the process. The new one knows nothing of what the old one
-// wrote; its first lists are the newest. What the old one had under way
-// ends with it, or it was only frozen and goes on.
+// takeOver replaces the process. The new process has no memory of the old one's writes; its first lists
+// are the newest. The old one's running reconciles end with it, or continue if it was only frozen.
 func (s *sequence) takeOver() bool {
 	if !s.takeovers {
 		return false

@@ -21,8 +21,8 @@ import (
 
 // rules is what the audit must remember to judge a request.
 type rules struct {
-	touched map[string]int         // how often others have changed what is at a path
-	writes  map[string][]*exchange // what the processes wrote, by path
+	touched map[string]int         // how often others have changed the object at a path
+	writes  map[string][]*exchange // the processes' writes, by path
 	counts  map[string]int         // requests by method, resource and outcome
 	sent    map[string][]time.Time // see checkRate
 }
@@ -36,8 +36,8 @@ type seen struct {
 
 // view is what a store says about one key.
 type view struct {
-	foo        *v1alpha1.Foo      // nil is none
-	deployment *appsv1.Deployment // of the name that the Foo has; nil is none
+	foo        *v1alpha1.Foo      // may be nil
+	deployment *appsv1.Deployment // with the name in the Foo; may be nil
 	owned      []*appsv1.Deployment
 	exists     oracle.Exists
 }

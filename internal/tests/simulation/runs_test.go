@@ -15,10 +15,10 @@ import (
 	gocmp "github.com/google/go-cmp/cmp"
 )
 
-// Every ordering: random sequences of what users, other people, the garbage collector, the
-// deployment controller, a failing server and a new process do, against stores that lag. Then
-// comes a siege: for a minute, nothing happens but at most two lasting faults (attackers_test.go). The
-// rules in checks_test.go hold after each request, and the final state is what the last specs say. One
+// Random sequences of actions by users, other clients, the garbage collector, the Deployment controller, a
+// failing server and a new process, with stores that lag. Then at most two faults last for a minute and
+// nothing else happens (attackers_test.go). The rules in checks_test.go hold after each request, and the
+// final state matches the last specs. One
 // goroutine runs at a time, in virtual time, and a seed decides everything.
 
 var (

@@ -28,7 +28,7 @@ type sequence struct {
 	plan
 	rand *rand.Rand
 	api  *testkit.APIServer
-	// What this sequence has in it.
+	// The contents of this sequence.
 	strangers, takeovers, faults bool
 	namespaces, fooNames, names  []string
 
@@ -145,8 +145,8 @@ func (s *sequence) siege() {
 	}
 }
 
-// rest lets everything come to an end and checks what is left: the final state,
-// and the silence after it, also of a process that begins there.
+// rest lets everything finish and checks the final state, and that nothing is sent after it, even by a
+// process that starts then.
 func (s *sequence) rest() {
 	s.settle(time.Now().Add(restTime), restRequestsAKey*len(s.namespaces)*len(s.fooNames))
 	s.checkFinalState()

@@ -156,13 +156,13 @@ func (p *process) RoundTrip(r *http.Request) (*http.Response, error) {
 	return response, nil
 }
 
-// exchange is one request: what was stored before and after (nil is nothing), and the refusal,
-// if it was refused. The objects are the server's own.
+// exchange is one request with the stored object before and after it, or nil, and its rejection. The objects
+// are the server's.
 type exchange struct {
 	method, path          string // the path without /status
 	status                bool   // of the status subresource
 	resource, name        string
-	body, admitted        *unstructured.Unstructured // what was sent, and what attackers make of it; nil without an object
+	body, admitted        *unstructured.Unstructured // as sent, and as changed by attackers; may be nil
 	at                    time.Time
 	takes                 time.Duration
 	preconditions         metav1.Preconditions
