@@ -2,9 +2,8 @@
 #
 #   docker build -t YOURS:TAG .
 #
-# Of what an empty image lacks, the program needs nothing: the API server's
-# certificate authority comes with the Pod's account, it writes no file, and it
-# tells the time in UTC.
+# An empty base image is enough: the API server's certificate authority comes with the
+# Pod's ServiceAccount, the program writes no files, and it prints times in UTC.
 FROM golang:1.26 AS build
 WORKDIR /src
 # The modules are one layer, which changes only with these two files.

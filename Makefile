@@ -1,8 +1,8 @@
-# Everything here needs Go, make and git, and nothing else; only test-race needs a C
-# compiler as well, test-page Chromium, and DOWNLOAD=1 curl.
+# All targets need only Go, make and git. In addition, test-race needs a C compiler, test-page Chromium,
+# and DOWNLOAD=1 curl.
 
-# The cluster to talk to. Give yours: make run KUBECONFIG=~/.kube/config
-# Without one, make starts its own and leaves your ~/.kube/config alone.
+# To use your cluster: make run KUBECONFIG=~/.kube/config
+# Otherwise make starts a local cluster, and does not read your ~/.kube/config.
 OWN_KUBECONFIG := $(CURDIR)/bin/byhand.kubeconfig
 ifeq ($(strip $(KUBECONFIG)),)
 KUBECONFIG := $(OWN_KUBECONFIG)
@@ -10,22 +10,22 @@ endif
 export KUBECONFIG
 OWN := $(filter $(OWN_KUBECONFIG),$(KUBECONFIG))
 
-# The kubectl that the cluster's build made, else the one on the PATH.
+# kubectl from the local cluster's build, or from the PATH.
 KUBECTL := PATH="$(CURDIR)/bin:$$PATH" kubectl
-# What people need to know while a program runs in the foreground.
+# Printed while a program runs in the foreground.
 define SECOND_TERMINAL
 @echo 'In a second terminal: export KUBECONFIG=$(KUBECONFIG)$(if $(OWN), PATH=$(CURDIR)/bin:$$PATH)'
 $(if $(OWN),@echo 'After Ctrl-C the cluster still runs: make cluster-down removes it.')
 endef
 
 STATICCHECK := honnef.co/go/tools/cmd/staticcheck@v0.8.2
-# Every build tag that a test hides behind.
+# All build tags of tests.
 TAGS := integration,bare,long,mutants,page
-# Every module of this repository. Each is built, tested and linted.
+# All modules of this repository. Each is built, tested and linted.
 MODULES := $(dir $(wildcard ./go.mod */go.mod */*/go.mod */*/*/go.mod))
 
 .DEFAULT_GOAL := help
-# Each step needs the one before.
+# The targets depend on each other's results, so none run in parallel.
 .NOTPARALLEL:
 .PHONY: help
 help: ## Show this help
@@ -36,9 +36,8 @@ help: ## Show this help
 ##@ Run
 .PHONY: run bin/replay bin/byhand install uninstall samples deploy undeploy
 
-# The program and the control plane take minutes to build. While one of them is missing a
-# recorded run plays, and bin/page has its address: the program's page goes there, so that
-# a browser goes over to it by itself.
+# The program and the control plane take minutes to build. Meanwhile a recorded run plays on a page.
+# bin/page has the page's address: the program reuses it, so that the browser switches to the live page.
 TO_BUILD := bin/byhand
 TO_BUILD += $(if $(OWN),bin/cluster/bin/built-from)
 PLAYER := $(if $(filter-out $(wildcard $(TO_BUILD)),$(TO_BUILD)),bin/replay)
@@ -48,7 +47,7 @@ run: $(PLAYER) ## Run the controller; starts a cluster unless KUBECONFIG names y
 	$(SECOND_TERMINAL)
 	@exec bin/byhand --page "$$(cat bin/page)"
 
-# It needs nothing but the standard library.
+# It imports only the standard library, so it builds quickly.
 bin/replay:
 	@echo "Everything is built, once. First what plays a recorded run meanwhile, in less than a minute:"
 	go build -o $@ ./internal/observe/page/replay
@@ -85,8 +84,8 @@ undeploy: ### Take the controller away; every Foo stays, with its Deployment
 ##@ Site
 .PHONY: site playground
 
-# Where to write it. SOURCE=https://… is where others can read the repository's files, and
-# URL=https://… where the site will stand: a preview of a link needs that.
+# SOURCE=https://… is the public address of the repository's files, and URL=https://… the address of the
+# site, which previews of links need.
 SITE ?= bin/site
 SOURCE ?=
 URL ?=
@@ -101,16 +100,16 @@ playground: site ## The controller in a browser tab, beside an API server in mem
 ##@ Chapters
 .PHONY: chapter chapter-down chapter-exists
 
-# More arguments for the program: make chapter CHAPTER=at ARGS=--trace
+# With arguments for the program: make chapter CHAPTER=at ARGS=--trace
 CHAPTER ?=
 ARGS ?= $(ARGS_$(CHAPTER))
 ARGS_dynamic = get foos --watch
 ARGS_finalizer = --store bin/volumes
 ARGS_apply = --beside=3s
-# What runs beside the program: http speaks no TLS, and kubectl proxy does that for it.
+# http has no TLS, so kubectl proxy runs for it.
 BESIDE_http = $(KUBECTL) proxy & trap "kill $$! 2>/dev/null" EXIT INT TERM; \
 	until $(KUBECTL) --server=http://127.0.0.1:8001 get --raw /version >/dev/null 2>&1; do kill -0 $$! || exit 1; sleep 0.1; done;
-# A chapter without CRDs of its own uses Projects and Foos; apiserver is there to do without.
+# A chapter without CRDs uses Projects and Foos; apiserver needs none.
 CHAPTER_CRDS = $(if $(filter-out apiserver,$(CHAPTER)),$(firstword $(wildcard chapters/$(CHAPTER)/config/crd) config/crd))
 CHAPTER_SAMPLES = $(firstword $(wildcard chapters/$(CHAPTER)/config/samples) config/samples)
 
@@ -141,7 +140,7 @@ new: ## Begin a controller of your own kind: make new DIR=../desk (COPY=1: it st
 ##@ Cluster
 .PHONY: cluster cluster-down own-cluster
 
-# CLUSTER=other starts or removes another one beside it.
+# CLUSTER=other starts or removes a second one.
 CLUSTER ?= byhand
 # DOWNLOAD=1 downloads the official programs with curl instead of compiling them, where one
 # of these targets would build a control plane.
@@ -160,8 +159,8 @@ own-cluster:
 ##@ Test
 .PHONY: test test-here test-unit test-all test-chapters test-bare test-page test-race mutants coldstart coldstart-here compare judge look test-judge lint
 
-# Run a target of this file on a cluster that is started for it and removed afterwards: a whole control
-# plane, or etcd and kube-apiserver alone, where no other controller sends requests.
+# Run a target on a cluster that is removed afterwards: a whole control plane, or only etcd and
+# kube-apiserver, so that no other controller sends requests.
 ON_CLUSTER := go -C tools/cluster run . exec $(FROM) -- $(MAKE) --no-print-directory
 ON_BARE_CLUSTER := go -C tools/cluster run . exec $(FROM) --components etcd,kube-apiserver -- $(MAKE) --no-print-directory
 
@@ -206,7 +205,7 @@ test-bare: install
 test-page: ### Look at the page in a real browser (needs Chromium)
 	cd tools/site/browser && go test -count=1 -tags page -parallel 6 -v -timeout 20m ./...
 
-# In a simulation one goroutine at a time runs, so that two cannot race.
+# In a simulation only one goroutine runs at a time, so races are impossible.
 test-race: ### Run the unit tests under the race detector (needs a C compiler)
 	go test -race ./controller/... ./informer/... ./clientset/... ./kit/... $$(go list ./internal/... | grep -v /simulation$$)
 	cd chapters && go test -race ./...
@@ -236,7 +235,7 @@ JUDGE ?=
 # In seconds, without Kubernetes: make judge QUICK=1 DIR=../mine, where a package main has
 # func run(ctx context.Context, config *rest.Config) error
 QUICK ?=
-# A program about any kind, by what a user does: make judge SCRIPT=judge.yaml (tools/judge/script/foos.yaml is one)
+# A controller of any kind, by a script of commands: make judge SCRIPT=judge.yaml (tools/judge/script/foos.yaml is one)
 SCRIPT ?=
 STORY ?=
 judge: ## Put any Foo controller to the test: CONTROLLER='go run ./mine' (4 to 15 minutes), QUICK=1 DIR=../mine (seconds); any other: SCRIPT=judge.yaml

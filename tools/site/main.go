@@ -20,7 +20,7 @@
 // # Caveats
 //
 //   - A file has a page if a document links it that has one. A translation, such as
-//     docs/README.zh-CN.md, is a document like any other.
+//     docs/zh-CN/README.md, is a document like any other.
 //   - Nothing is deleted: a page that is no longer written stays in the folder.
 package main
 

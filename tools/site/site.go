@@ -17,8 +17,8 @@ var own embed.FS
 const (
 	home   = "index.html"
 	readme = "README.md"
-	// questions is how the page is called, in any language, whose answers are folded.
-	questions = "docs/questions"
+	// questions is the page whose answers are folded, and chinese the folder of translations.
+	questions, chinese = "docs/questions.md", "docs/zh-CN/"
 	// orderSection is the section of the README whose links are the reading path.
 	orderSection = "Read it in this order"
 )
@@ -27,8 +27,8 @@ const (
 var menu = []struct{ Title, Page, Lang string }{
 	{"Try it", home, "en"},
 	{"Read and run it", pageOf(readme), "en"},
-	{"Questions", pageOf(questions + ".md"), "en"},
-	{"中文", pageOf("docs/README.zh-CN.md"), "zh-CN"},
+	{"Questions", pageOf(questions), "en"},
+	{"中文", pageOf(chinese + "README.md"), "zh-CN"},
 }
 
 // pageOf is the page of a file of the repository that has one.
@@ -159,18 +159,18 @@ func (b *builder) lead() (template.HTML, error) {
 	return b.html(home, d, paragraphs[0])
 }
 
-// writeDocument renders a Markdown file. The name of a translation ends in its language.
+// writeDocument renders a Markdown file.
 func (b *builder) writeDocument(file string) error {
 	d := b.found[file]
 	body, err := b.html(pageOf(file), d, d.root)
 	if err != nil {
 		return err
 	}
-	name, lang, translated := strings.Cut(strings.TrimSuffix(path.Base(file), ".md"), ".")
-	if !translated {
-		lang = "en"
+	lang := "en"
+	if strings.HasPrefix(file, chinese) {
+		lang = "zh-CN"
 	}
-	if name == path.Base(questions) {
+	if path.Base(file) == path.Base(questions) {
 		body = fold(body)
 	}
 	return b.put("document", page{builder: b, At: pageOf(file), Title: d.title(), Lang: lang, File: file, Body: body})

@@ -124,7 +124,7 @@ func TestPages(t *testing.T) {
 		home:                           `<div class="lead"><p>A controller is`,
 		playgroundPage:                 `<meta property="og:image" content="https://site.example.com/folder/preview.png">`,
 		pageOf(readme):                 `<a href="https://example.com/byhand/LICENSE">LICENSE</a>`, // It has no page.
-		pageOf("docs/README.zh-CN.md"): `<div class="body" lang="zh-CN">`,
+		pageOf("docs/zh-CN/README.md"): `<div class="body" lang="zh-CN">`,
 		pageOf("docs/questions.md"):    "<details><summary><h3",
 	} {
 		if !strings.Contains(string(site[name]), want) {

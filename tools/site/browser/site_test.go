@@ -73,7 +73,7 @@ func TestSiteCanBeRead(t *testing.T) {
 	}
 	command(b, network.OverrideNetworkState, network.OverrideNetworkStateParams{Offline: true})
 	for _, page := range []string{
-		source, "read/README.md.html", "read/docs/README.zh-CN.md.html", "read/docs/questions.md.html",
+		source, "read/README.md.html", "read/docs/zh-CN/README.md.html", "read/docs/questions.md.html",
 		"read/docs/results.md.html", "read/config/crd/foos.samplecontroller.k8s.io.yaml.html",
 	} {
 		b.visit(folder, page)
