@@ -1,13 +1,13 @@
-// Command byhand runs a controller without generated code: it keeps Projects and Foos in memory and gives each
-// Foo its Deployment.
+// Command byhand runs a controller without generated code: it keeps Projects, Foos and Deployments in memory,
+// and gives each Foo its Deployment.
 //
 //	go run main.go --kubeconfig FILE
 //
-// run wires the picture in README.md, in the order in which data flows.
+// run connects the parts of the picture in README.md, in the order of the data flow.
 //
 // On SIGTERM or Ctrl-C the informers stop and no worker takes another key. Running reconciles finish, within
-// 30 s. Then the Lease is released, the recorded Events are passed to their sender, and the servers finish
-// their answers. A second signal ends the process at once.
+// 30 s. Then the Lease is released, the recorded Events are passed to their broadcaster, and the HTTP servers
+// finish open responses. A second signal ends the process at once.
 package main
 
 import (
@@ -56,12 +56,12 @@ func main() {
 }
 
 func run(ctx context.Context, o app.Options, stdout io.Writer) error {
-	// observe shows the program to people: it prints each step, and has the servers. It changes no step: read
+	// observe logs and traces the program, and runs its servers. It does not change the behavior: you can read
 	// observe.Queue(kinds.Foo, queue) as queue.
 	observe := app.NewView(o, stdout)
 	defer observe.Stop()
 
-	// Configuration: the API server and the user. The namespace is the Lease's.
+	// Configuration: the API server's address, the credentials, and the namespace of the Lease.
 	config, namespace, err := connect.Config(o.Connect)
 	if err != nil {
 		return err
@@ -131,8 +131,8 @@ func lead(ctx context.Context, observe *app.View, loop *controller.Controller, w
 	return nil
 }
 
-// newClients returns the clients, after the API server has answered that it serves Foos. Without Projects the
-// program continues, and prints that.
+// newClients returns the clients once the API server serves Foos. If it does not serve Projects, the program
+// prints that and continues.
 func newClients(ctx context.Context, config *rest.Config, observe *app.View) (*clientset.Clientset, *kubernetes.Clientset, error) {
 	client, err := clientset.NewForConfig(config)
 	kube, kubeErr := kubernetes.NewForConfig(config)
@@ -145,7 +145,7 @@ func newClients(ctx context.Context, config *rest.Config, observe *app.View) (*c
 	}
 	observe.Program(trace.Started, "talking to %s, Kubernetes %s", config.Host, version.GitVersion)
 	if err := connect.CheckGroup(ctx, client.Discovery(), config.Host, kinds.Project.GVK.GroupVersion()); err != nil && ctx.Err() == nil {
-		observe.Program(trace.Said, "going on without Projects: %v", err)
+		observe.Program(trace.Said, "continuing without Projects: %v", err)
 	}
 	return client, kube, nil
 }

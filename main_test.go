@@ -188,7 +188,7 @@ func TestNoProjects(t *testing.T) {
 		return missing
 	})
 	p := s.start()
-	p.prints("connect.CheckGroup", "going on without Projects: .* does not serve examples-gzh.com/v1alpha1: .*kubectl apply -f config/crd")
+	p.prints("connect.CheckGroup", "continuing without Projects: .* does not serve examples-gzh.com/v1alpha1: .*kubectl apply -f config/crd")
 	s.add(foos+"foo", wants("one"))
 	s.sends("Reconciler", "POST deployments", "PUT foos/foo/status")
 	p.serves("observe.Serve", "/readyz", "^ok$")

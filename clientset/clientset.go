@@ -51,7 +51,7 @@ type Clientset struct {
 var _ Interface = &Clientset{}
 
 // NewForConfig returns a clientset for the server and credentials in c, which it does not
-// change. It opens no connection: a wrong address is an error of the first request.
+// change. It opens no connection: a wrong address causes an error only at the first request.
 func NewForConfig(c *rest.Config) (*Clientset, error) {
 	config := *c
 	if config.UserAgent == "" {
@@ -66,12 +66,13 @@ func NewForConfig(c *rest.Config) (*Clientset, error) {
 	return NewForConfigAndClient(&config, httpClient)
 }
 
-// NewForConfigAndClient is NewForConfig over an HTTP client that the caller made. TLS,
+// NewForConfigAndClient is like NewForConfig, but uses the caller's HTTP client. TLS,
 // credentials and transport are then the HTTP client's, and those in c are ignored.
 func NewForConfigAndClient(c *rest.Config, httpClient *http.Client) (*Clientset, error) {
 	config := *c
-	// One rate limiter for all groups, too. Otherwise each REST client below makes its own,
-	// and QPS would be a limit for each group, as client-go's default is, for which QPS is 0.
+	// One rate limiter for all groups, too. Otherwise each REST client creates a separate
+	// limiter, and QPS applies to each group. client-go's default limit (QPS 0) does apply to
+	// each group.
 	if config.RateLimiter == nil && config.QPS > 0 {
 		if config.Burst <= 0 {
 			return nil, errors.New("rest.Config has QPS but no Burst: set Burst to at least 1, or QPS to -1 for no limit")
@@ -101,8 +102,8 @@ func NewForConfigOrDie(c *rest.Config) *Clientset {
 	return clientset
 }
 
-// New returns a clientset that sends everything through one REST client, below its base
-// path.
+// New returns a clientset that sends everything through one REST client, under that client's
+// base path.
 func New(c rest.Interface) *Clientset {
 	return &Clientset{
 		discovery:                discovery.NewDiscoveryClient(c),
@@ -118,8 +119,8 @@ func restClientFor(c *rest.Config, gv schema.GroupVersion, httpClient *http.Clie
 	config.GroupVersion = &gv
 	config.APIPath = "/apis"
 	// WithoutConversion: a server converts between the versions of a kind, a client has one
-	// Go type per kind. It only writes apiVersion and kind, and clears them (steps 1 and 4 of
-	// scheme.go).
+	// Go type per kind. So the serializer only sets and clears apiVersion and kind (steps 1
+	// and 4 of scheme.go).
 	config.NegotiatedSerializer = Codecs.WithoutConversion()
 	return rest.RESTClientForConfigAndClient(&config, httpClient)
 }
@@ -152,7 +153,7 @@ func (c *samplecontrollerV1alpha1Client) Foos(namespace string) FooInterface {
 }
 
 // timeoutOf is opts.TimeoutSeconds as a duration, 0 if it is not set. The server ends the
-// list or watch by then. A list also ends here by then, a watch does not.
+// list or watch after this time. The client also cancels a list, but not a watch.
 func timeoutOf(opts metav1.ListOptions) time.Duration {
 	return time.Duration(ptr.Deref(opts.TimeoutSeconds, 0)) * time.Second
 }

@@ -2,23 +2,23 @@
 // would generate, written by hand: one REST client per API group, one file per
 // resource, one method per verb.
 //
-// Its neighbours in the flow: the packages below api say what the objects are, package
-// informer lists and watches through this package, package controller writes through it.
+// Its neighbors in the data flow: the packages under api declare the objects, package informer
+// lists and watches through this package, and package controller/foo writes through it.
 //
 // # Basics
 //
-//	client, err := clientset.NewForConfig(config)
-//	foo, err := client.SamplecontrollerV1alpha1().Foos("default").Get(ctx, "example-foo", metav1.GetOptions{})
+//		client, err := clientset.NewForConfig(config)
+//		foo, err := client.SamplecontrollerV1alpha1().Foos("default").Get(ctx, "example-foo", metav1.GetOptions{})
 //
-// scheme.go is how bytes become a Foo, clientset.go leads from a config to an HTTP client to a
-// REST client, project.go and foo.go have the verbs.
+//	  - scheme.go encodes and decodes objects.
+//	  - clientset.go creates an HTTP client and REST clients from a config.
+//	  - project.go and foo.go have the verbs.
 //
-// Many goroutines may call every method at once. When the API server refuses a request,
-// the error is an *errors.StatusError: ask apierrors.IsNotFound(err),
-// apierrors.IsConflict(err) and so on. Options are in the query string of a request,
-// DeleteOptions in its body.
+// All methods are safe for concurrent use. If the API server rejects a request, the error is an
+// *errors.StatusError: check it with apierrors.IsNotFound, apierrors.IsConflict and so on. Options
+// are in the query string of a request, DeleteOptions in its body.
 //
-// # Caveats
+// # Limitations
 //
 //   - A failed call returns its error and a non-nil object, which is empty, or partly filled if the
 //     response cannot be decoded. Only Watch, a call with a nil object, and an Apply without a name

@@ -20,7 +20,7 @@ type FoosGetter interface {
 	Foos(namespace string) FooInterface
 }
 
-// FooInterface has the verbs of Foos. The comments of ProjectInterface apply here, too.
+// FooInterface has the verbs of Foos. ProjectInterface documents the methods that both have.
 type FooInterface interface {
 	Create(ctx context.Context, foo *v1alpha1.Foo, opts metav1.CreateOptions) (*v1alpha1.Foo, error)
 	// Update leaves the status as it is.

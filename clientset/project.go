@@ -20,11 +20,11 @@ type ProjectsGetter interface {
 	Projects(namespace string) ProjectInterface
 }
 
-// ProjectInterface has the verbs of Projects. doc.go says what all methods have in common.
+// ProjectInterface has the verbs of Projects. doc.go describes what all methods have in common.
 type ProjectInterface interface {
 	// Create stores a new Project and returns it as stored, with the fields that
 	// the server sets (UID, resourceVersion, …). Fails with AlreadyExists, or with
-	// Invalid if the schema refuses it.
+	// Invalid if the schema rejects it.
 	Create(ctx context.Context, project *v1alpha1.Project, opts metav1.CreateOptions) (*v1alpha1.Project, error)
 	// Update replaces a Project. Fails with NotFound, with Conflict if
 	// project.ResourceVersion is not the newest, and with Invalid if it is empty.
@@ -34,27 +34,27 @@ type ProjectInterface interface {
 	Delete(ctx context.Context, name string, opts metav1.DeleteOptions) error
 	// Get reads a Project. Fails with NotFound.
 	Get(ctx context.Context, name string, opts metav1.GetOptions) (*v1alpha1.Project, error)
-	// List reads all that opts selects. opts.TimeoutSeconds limits the call, at the server
-	// and here.
+	// List returns the Projects that opts selects. opts.TimeoutSeconds limits the call, in
+	// the server and in the client.
 	List(ctx context.Context, opts metav1.ListOptions) (*v1alpha1.ProjectList, error)
-	// Watch streams changes until the server ends it (after opts.TimeoutSeconds at the
-	// latest), ctx is done (the last event is an Error if it was cancelled) or the caller calls
-	// Stop. Call Stop in every case.
+	// Watch streams changes. It ends when the server closes it (at the latest after
+	// opts.TimeoutSeconds), when ctx is done, or after Stop. If ctx was canceled, the last event
+	// is an Error. Always call Stop.
 	Watch(ctx context.Context, opts metav1.ListOptions) (watch.Interface, error)
 
 	// The controller never uses the methods below.
 
-	// DeleteCollection deletes all that listOpts selects.
+	// DeleteCollection deletes the Projects that listOpts selects.
 	DeleteCollection(ctx context.Context, opts metav1.DeleteOptions, listOpts metav1.ListOptions) error
-	// Patch changes a Project, or the subresource named last, by a patch of type
-	// pt. Fails with NotFound, and with Invalid if the result is refused. A strategic merge
-	// patch, which merges lists item by item, is for the kinds of Kubernetes itself: for
-	// this one it fails with UnsupportedMediaType.
+	// Patch changes a Project, or the subresource in the last argument, with a patch of type
+	// pt. Fails with NotFound, and with Invalid if the schema rejects the result. A strategic
+	// merge patch, which merges lists item by item, works only for built-in kinds; for a custom
+	// resource it fails with UnsupportedMediaType.
 	Patch(ctx context.Context, name string, pt types.PatchType, data []byte, opts metav1.PatchOptions, subresources ...string) (*v1alpha1.Project, error)
 	// Apply sets the fields in project, and creates the Project if it does not exist. The API
-	// server records opts.FieldManager, the client's name, which is required, as their owner. It
-	// fails with Conflict if another field manager owns a field with a different value, unless
-	// opts.Force is set.
+	// server records opts.FieldManager (required) as the owner of these fields. Apply fails with
+	// Conflict if another field manager owns a field with a different value, unless opts.Force
+	// is set.
 	Apply(ctx context.Context, project *applyconfiguration.ProjectApplyConfiguration, opts metav1.ApplyOptions) (*v1alpha1.Project, error)
 }
 

@@ -16,12 +16,12 @@ import (
 // the process can exit.
 const ReconcileTimeout = 30 * time.Second
 
-// Reconcile compares the current state of the object with this key with its desired state, and writes
-// the differences. Workers call it concurrently, with different keys.
+// Reconcile compares the current and the desired state of the object that key names, and writes the
+// differences. Workers call it concurrently, with different keys.
 //
 //   - nil error, requeueAfter 0: done, until a handler enqueues the key again.
 //   - nil error, requeueAfter > 0: not done. The key is reconciled again after that time. Unlike in
-//     controller-runtime, its failures still count.
+//     controller-runtime, this does not reset the key's back-off.
 //   - error: logged. The key is reconciled again after its back-off. A panic counts as an error.
 type Reconcile func(ctx context.Context, key cache.ObjectName) (requeueAfter time.Duration, err error)
 
@@ -38,7 +38,7 @@ func New(queue Queue, reconcile Reconcile) *Controller {
 
 // Run starts the workers. When ctx is done, it waits for their current reconciles and returns. Keys that
 // are still waiting are lost; the next process lists them again. Call Run once, after the stores have
-// synced: to an empty store, every Deployment is missing.
+// synced: with an empty store, every Deployment looks missing.
 func (c *Controller) Run(ctx context.Context, workers int) {
 	// A failing key may hang: such keys use at most half of the workers (retries.go).
 	c.reconcile = limitFailing(max(1, workers/2), c.reconcile)
@@ -76,7 +76,7 @@ func (c *Controller) process(ctx context.Context, key cache.ObjectName) {
 		c.queue.Forget(key)
 	case err == nil:
 		c.queue.AddAfter(key, requeueAfter)
-	case IsRace(err) && c.queue.NumRequeues(key) < 10: // about 5 s
+	case IsRace(err) && c.queue.NumRequeues(key) < 10: // Ten back-offs take about 5 s.
 		logger.V(2).Info("Reconcile lost a race, retrying", "key", key, "reason", err)
 		c.queue.AddRateLimited(key)
 	default:

@@ -17,9 +17,9 @@ import (
 	"example.com/byhand/informer"
 )
 
-// The idea, whole: an informer fills a store and its handler a queue, a worker takes a
-// key, a reconcile compares and writes what differs. Package foo is the full version, where a
-// store has the Deployments, too.
+// A complete controller: an informer fills a store, its handler fills a queue, and a worker
+// takes a key. The reconcile compares and writes the difference. Package foo is the full
+// version: it also keeps Deployments in a store.
 func Example() {
 	client := fake.NewClientset(&v1alpha1.Foo{
 		ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "example-foo"},

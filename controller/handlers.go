@@ -37,8 +37,9 @@ func EnqueueObject(queue Queue) cache.ResourceEventHandler {
 }
 
 // EnqueueOwner returns the handler for a kind of dependents, here Deployments: each event of a dependent
-// enqueues the object that controls it (its owner reference with controller: true), if its kind is owner. It
-// also enqueues the keys that others return, such as the objects that wait for the dependent's name.
+// enqueues the key of its controller (the owner reference with controller: true), if that is of kind owner. It
+// also enqueues the keys that the functions in others return, such as the keys of objects that wait for the
+// dependent's name.
 func EnqueueOwner(queue Queue, owner schema.GroupKind, others ...func(dependent metav1.Object) []cache.ObjectName) cache.ResourceEventHandler {
 	return EnqueueKeys(queue, func(dependent metav1.Object) (keys []cache.ObjectName) {
 		if ref := metav1.GetControllerOfNoCopy(dependent); ref != nil && IsKind(ref, owner) {
@@ -69,7 +70,7 @@ func EnqueueKeys(queue Queue, keysOf func(obj metav1.Object) []cache.ObjectName)
 	return cache.ResourceEventHandlerDetailedFuncs{
 		AddFunc: func(obj any, isInInitialList bool) { enqueue(obj, !isInInitialList) },
 		UpdateFunc: func(before, after any) {
-			if isChanged(before.(metav1.Object), after.(metav1.Object)) { // The owners have their own resync.
+			if isChanged(before.(metav1.Object), after.(metav1.Object)) { // Skip resyncs: the owners' resync already enqueues their keys.
 				enqueue(before, true)
 				enqueue(after, true)
 			}
@@ -92,7 +93,7 @@ func isChanged(was, is metav1.Object) bool {
 	return is.GetResourceVersion() == "" || is.GetResourceVersion() != was.GetResourceVersion()
 }
 
-// IsKind reports whether an owner reference is to an object of this kind, in any version of its group.
+// IsKind reports whether an owner reference refers to an object of this kind, in any version of its group.
 func IsKind(ref *metav1.OwnerReference, kind schema.GroupKind) bool {
 	return schema.FromAPIVersionAndKind(ref.APIVersion, ref.Kind).GroupKind() == kind
 }

@@ -18,7 +18,7 @@ import (
 //	1.002 s  The cache shows the new Deployment and the old Foo, without a status. The reconcile writes the
 //	         status again. The API server answers 409 Conflict.
 //
-// So each key waits until the cache shows its writes. kube-controller-manager does the same since
+// So each key waits until the cache shows its writes. kube-controller-manager has done the same since
 // v1.36 (pkg/controller/util/consistency).
 
 // CacheRetry is how long a key waits for the cache if no event enqueues it earlier.
@@ -36,13 +36,13 @@ func (p *PendingWrites) Await(key cache.ObjectName, store cache.Store, written m
 	version := written.GetResourceVersion()
 	p.add(key, func() bool {
 		order, err := resourceversion.CompareResourceVersion(store.LastStoreSyncResourceVersion(), version)
-		return err != nil || order >= 0 // A fake client has no versions, and neither has a store without the feature gate AtomicFIFO.
+		return err != nil || order >= 0 // A fake client has no versions, nor does a store without the feature gate AtomicFIFO.
 	})
 }
 
-// AwaitChange makes key wait until store no longer has this version of object. It is for responses without a
-// version: of a DELETE (err is nil), and of a race, which shows that the API server has a newer version.
-// Other errors do not wait. A webhook can invent a Conflict, so the wait ends after 20 s.
+// AwaitChange makes key wait until store no longer has this version of object. Use it when the response has no
+// version: after a DELETE (err is nil), or after a lost race, which shows that the API server has a newer
+// version. For other errors, key does not wait. A webhook can invent a Conflict, so the wait ends after 20 s.
 func (p *PendingWrites) AwaitChange(key cache.ObjectName, store cache.Store, object metav1.Object, err error) {
 	if err != nil && !IsRace(err) {
 		return

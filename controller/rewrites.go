@@ -11,9 +11,9 @@ import (
 
 // Rewrites. Without this file, two controllers that want different values for one field fight forever, as
 // fast as the API server allows: each write succeeds, so no key backs off (TestNoHotLoop). Rewrites counts
-// how often in a row the same content is written for one generation of an object, each time within a minute
-// of the time before. From the fourth time on it returns an error, until the content has held for a minute. So
-// the key backs off, and the condition can report why.
+// consecutive writes of the same content for one generation, each within a minute of the previous one. From the
+// fourth write on, Err returns an error until the content has held for a minute. So the key backs off, and the
+// condition can report why.
 
 // ErrReverted reports that a write does not last.
 var ErrReverted = errors.New("another client or an admission webhook changes what the controller writes")
@@ -30,15 +30,15 @@ type target struct {
 	part string
 }
 
-// repeats is how often in a row the same content was written for one generation.
+// repeats counts consecutive writes of the same content for one generation.
 type repeats struct {
 	generation int64
 	content    any
 	times      int
 }
 
-// Record counts a successful write for object. part names the written object, such as "status". A different
-// content starts the count again. It must be comparable, and nil counts each write of the part.
+// Record counts a successful write for object. part names the written object, such as "status". Different
+// content restarts the count. content must be comparable; pass nil to count every write of the part.
 func (r *Rewrites) Record(object metav1.Object, part string, content any) {
 	t := target{object.GetUID(), part}
 	known, _ := r.recent.Get(t)

@@ -27,7 +27,7 @@
 //
 // # Limitations
 //
-//   - All readers of a Store share its objects. Never change one, change a DeepCopy.
+//   - All readers of a Store share its objects. Never change one; change a deep copy.
 //   - A Store may be older than the API server, even after your own write.
 //   - An object that the Go type cannot hold stops all events of its kind, until it is corrected. Only a wrong CRD
 //     admits one. Ready reports it.

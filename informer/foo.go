@@ -39,7 +39,7 @@ func FooIndexers() cache.Indexers {
 	}}
 }
 
-// FoosNaming returns a function that returns the keys of the Foos whose spec names a Deployment.
+// FoosNaming returns a function that returns the keys of the Foos whose spec names the given Deployment.
 func FoosNaming(foos cache.Indexer) func(deployment metav1.Object) []cache.ObjectName {
 	return func(deployment metav1.Object) (keys []cache.ObjectName) {
 		for _, foo := range byIndex[*v1alpha1.Foo](foos, byDeploymentName, cache.MetaObjectToName(deployment).String()) {

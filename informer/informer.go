@@ -30,7 +30,7 @@ type Informer struct {
 
 // New returns an informer of one resource. options has the type of the object, the handler, the resync period
 // (0: no resync) and the indexers. The Reflector sends each request through the two functions of
-// listWatch. client is the clientset behind them: a fake one says that it cannot stream a list.
+// listWatch. client is their clientset. New uses it to detect a fake, which does not support streaming lists.
 func New(resource schema.GroupResource, client any, listWatch *cache.ListWatch, options cache.InformerOptions) *Informer {
 	i := &Informer{Resource: resource.String()}
 	i.Handler.ResourceEventHandler, options.Handler = options.Handler, &i.Handler
@@ -44,15 +44,15 @@ func New(resource schema.GroupResource, client any, listWatch *cache.ListWatch, 
 	return i
 }
 
-// Run lists, watches and calls the handler until ctx is done. The Reflector logs its errors and retries. Its
-// goroutine may outlive Run by a minute, in a sleep after a failed request, and sends nothing more.
+// Run lists, watches and calls the handler until ctx is done. The Reflector logs its errors and retries. After
+// a failed request its goroutine may sleep for up to a minute after Run has returned, but it sends no request.
 func (i *Informer) Run(ctx context.Context) {
 	go i.controller.RunWithContext(ctx)
 	<-ctx.Done()
 }
 
 // WaitForSync returns nil when the Store of each informer holds the objects of the first list and the handler
-// was called for each. After timeout it returns what the informers are waiting for.
+// was called for each. After timeout it returns an error that names the missing informers and their last errors.
 func WaitForSync(ctx context.Context, timeout time.Duration, informers ...*Informer) error {
 	limited, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
@@ -75,8 +75,8 @@ func WaitForSync(ctx context.Context, timeout time.Duration, informers ...*Infor
 func (i *Informer) String() string { return fmt.Sprint(len(i.Store.ListKeys()), " ", i.Resource) }
 
 // dropManagedFields is called for each object before it enters the Store. managedFields records which client
-// wrote which field. It is a large part of a small object, and nothing here reads it. A PUT without it leaves
-// it as it is.
+// wrote which field. It is a large part of a small object, and nothing here reads it. A PUT without
+// managedFields does not change the stored ones.
 func dropManagedFields(obj any) (any, error) {
 	if accessor, err := meta.Accessor(obj); err == nil {
 		accessor.SetManagedFields(nil)

@@ -17,13 +17,13 @@ import (
 
 // Readiness. Without this file, a controller whose watches fail looks healthy (TestReady):
 //
-//	0 s  Somebody deletes the CRD. The watch ends.
+//	0 s  A user deletes the CRD. The watch ends.
 //	1 s  The Reflector lists again, and gets 404. It logs the error and retries, forever.
-//	∞    The Store becomes old. /readyz and the metrics report no problem.
+//	∞    The Store becomes stale. /readyz and the metrics report no problem.
 
 // Ready returns nil if the Store holds the objects of the first list, the handler was called for each, and a
-// watch was open within the last minute. Its error names the resource and the last failed request. A right
-// that was lost counts at once, because it does not come back by itself.
+// watch was open within the last minute. Its error names the resource and the last failed request. A missing
+// right is reported at once, because only a change of RBAC restores it.
 func (i *Informer) Ready() error {
 	lastOpen, err := i.connection.status()
 	isDenied := apierrors.IsForbidden(err) || apierrors.IsUnauthorized(err)
@@ -44,13 +44,13 @@ type connection struct {
 	mu       sync.Mutex
 	opened   time.Time // when the current watch was opened, zero if none is open
 	lastOpen time.Time // when a watch was last open
-	err      error     // of the last failed request, nil since a watch is open
+	err      error     // of the last failed request; nil once a watch has stayed open
 }
 
-var errNoAnswer = errors.New("the API server has not answered yet, or its streaming list is not complete (if a proxy drops bookmarks, or Kubernetes is older than 1.27, set KUBE_FEATURE_WatchListClient=false: then client-go sends a LIST)")
+var errNoAnswer = errors.New("the API server has not answered yet, or its streaming list is not complete (if a proxy drops bookmarks, set KUBE_FEATURE_WatchListClient=false, so that client-go sends a LIST)")
 
-// status returns when a watch was last open, and the last error. A watch counts as open after 10 s: if it begins
-// with an object that cannot be decoded, it ends at once, again and again.
+// status returns when a watch was last open, and the last error. A watch counts as open only after 10 s,
+// because a watch that starts with an undecodable object ends at once, every time.
 func (c *connection) status() (lastOpen time.Time, err error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -60,7 +60,7 @@ func (c *connection) status() (lastOpen time.Time, err error) {
 
 func (c *connection) update() {
 	if c.lastOpen.IsZero() {
-		c.lastOpen = time.Now() // the start
+		c.lastOpen = time.Now() // Before the first watch, count from the first request.
 	}
 	if !c.opened.IsZero() && time.Since(c.opened) > 10*time.Second {
 		c.lastOpen, c.err = time.Now(), nil

@@ -34,13 +34,13 @@ func validate(foo *v1alpha1.Foo) error {
 	return nil
 }
 
-// checkHolder returns why a Foo cannot use the Deployment with its name, nil if it can. A Deployment that the
-// Foo does not control, by its UID, is never written.
+// checkHolder returns why foo cannot use the Deployment that its spec names, or nil if it can. The controller
+// never writes a Deployment whose controller reference does not have the Foo's UID.
 func (r *Reconciler) checkHolder(deployment *appsv1.Deployment, foo *v1alpha1.Foo) error {
 	owner := metav1.GetControllerOfNoCopy(deployment)
 	switch {
 	case deployment.DeletionTimestamp != nil:
-		return blocked(v1alpha1.ReasonWaitingForDeletion, "Deployment %q is being deleted, a new one will follow", deployment.Name)
+		return blocked(v1alpha1.ReasonWaitingForDeletion, "Deployment %q is being deleted: a new one is created when the name is free", deployment.Name)
 	case owner == nil:
 		return blocked(v1alpha1.ReasonNameTaken, "Deployment %q exists and has no controller: delete it or change spec.deploymentName", deployment.Name)
 	case owner.UID == foo.UID:
@@ -48,7 +48,7 @@ func (r *Reconciler) checkHolder(deployment *appsv1.Deployment, foo *v1alpha1.Fo
 	}
 	other, exists := get[*v1alpha1.Foo](r.FooStore, cache.NewObjectName(deployment.Namespace, owner.Name))
 	if controller.IsKind(owner, fooKind.GroupKind()) && (!exists || other.UID != owner.UID) {
-		return blocked(v1alpha1.ReasonWaitingForDeletion, "Deployment %q belongs to a deleted Foo, a new one will follow", deployment.Name)
+		return blocked(v1alpha1.ReasonWaitingForDeletion, "Deployment %q belongs to a deleted Foo: a new one is created when the name is free", deployment.Name)
 	}
 	return blocked(v1alpha1.ReasonNameTaken, "Deployment %q exists and is controlled by %s %q: delete it or change spec.deploymentName", deployment.Name, owner.Kind, owner.Name)
 }

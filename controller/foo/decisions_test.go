@@ -167,8 +167,8 @@ func TestCalculateStatus(t *testing.T) {
 		{"an error", runs(2, 2, 2, 2), nil, broken, 2, "RequestFailed", broken.Error()},
 		{"undone", runs(2, 2, 2, 2), nil, controller.ErrReverted, 2, "ChangedByOthers", controller.ErrReverted.Error()},
 		{"two rejections", runs(2, 2, 2, 2), nil, errors.Join(forbidden, invalid), 2, "Forbidden", forbidden.Error() + "\n" + invalid.Error()},
-		{"an earlier Foo's with the same name", runs(2, 2, 2, 2, ofAnother), nil, holder(runs(2, 2, 2, 2, ofAnother)), 0, "WaitingForDeletion", `Deployment "deployment" belongs to a deleted Foo, a new one will follow`},
-		{"a deleted Foo's", runs(2, 2, 2, 2, ofGone), nil, holder(runs(2, 2, 2, 2, ofGone)), 0, "WaitingForDeletion", `Deployment "deployment" belongs to a deleted Foo, a new one will follow`},
+		{"an earlier Foo's with the same name", runs(2, 2, 2, 2, ofAnother), nil, holder(runs(2, 2, 2, 2, ofAnother)), 0, "WaitingForDeletion", `Deployment "deployment" belongs to a deleted Foo: a new one is created when the name is free`},
+		{"a deleted Foo's", runs(2, 2, 2, 2, ofGone), nil, holder(runs(2, 2, 2, 2, ofGone)), 0, "WaitingForDeletion", `Deployment "deployment" belongs to a deleted Foo: a new one is created when the name is free`},
 		{"another kind's", runs(2, 2, 2, 2, ofBar), nil, holder(runs(2, 2, 2, 2, ofBar)), 0, "NameTaken", `Deployment "deployment" exists and is controlled by Bar "gone": delete it or change spec.deploymentName`},
 	} {
 		ready := metav1.ConditionFalse

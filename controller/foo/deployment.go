@@ -28,10 +28,10 @@ const uidLabel = v1alpha1.GroupName + "/foo-uid"
 
 const containerName, containerImage = "nginx", "nginx:1.29"
 
-// syncDeployment makes the Deployment match the spec, then deletes the Deployments of earlier names. It
-// returns the Deployment that the spec names, nil if not found.
+// syncDeployment makes the Deployment match the spec, then deletes the Deployments with earlier names.
+// It returns the Deployment that the spec names, or nil if not found.
 func (r *Reconciler) syncDeployment(ctx context.Context, foo *v1alpha1.Foo, owned []*appsv1.Deployment) (*appsv1.Deployment, error) {
-	// If a request hangs, there is time left to report it in the status.
+	// Half of the timeout: if a request hangs, the status can still report it.
 	ctx, cancel := context.WithTimeout(ctx, controller.ReconcileTimeout/2)
 	defer cancel()
 
@@ -64,7 +64,8 @@ func (r *Reconciler) createOrUpdate(ctx context.Context, foo *v1alpha1.Foo, owne
 
 func (r *Reconciler) createDeployment(ctx context.Context, foo *v1alpha1.Foo, owned []*appsv1.Deployment) (*appsv1.Deployment, error) {
 	if foo.Status.ObservedGeneration > 0 {
-		// The Foo had a Deployment before. If both are deleted, the cache may still show the Foo (rename.go).
+		// The Foo is not new. It may have been deleted together with its Deployment, while the cache still
+		// shows the Foo (rename.go).
 		if err := r.confirmFoo(ctx, foo); err != nil {
 			return nil, fmt.Errorf("create Deployment %s: %w", foo.Spec.DeploymentName, err)
 		}
@@ -76,8 +77,8 @@ func (r *Reconciler) createDeployment(ctx context.Context, foo *v1alpha1.Foo, ow
 	return created, r.recordWrite(foo, created, "Created", "Created Deployment "+created.Name)
 }
 
-// newDeployment returns the Deployment of a Foo. By the owner reference, the garbage collector deletes it
-// after the Foo.
+// newDeployment returns the Deployment of a Foo. Because of the owner reference, the garbage collector
+// deletes it after the Foo.
 func newDeployment(foo *v1alpha1.Foo, owned []*appsv1.Deployment) *appsv1.Deployment {
 	labels := map[string]string{uidLabel: string(foo.UID)}
 	deployment := &appsv1.Deployment{
@@ -123,8 +124,8 @@ func (r *Reconciler) recordWrite(foo *v1alpha1.Foo, response *appsv1.Deployment,
 	return nil
 }
 
-// applySpec sets the fields that a Foo decides. All others keep the values of the API server, of users and of
-// other controllers.
+// applySpec sets the fields that the Foo's spec determines. All others keep the values of the API server, of
+// users and of other controllers.
 func applySpec(deployment *appsv1.Deployment, foo *v1alpha1.Foo) {
 	if foo.Spec.Replicas != nil { // nil leaves the number to an autoscaler.
 		deployment.Spec.Replicas = new(*foo.Spec.Replicas)
@@ -136,7 +137,7 @@ func applySpec(deployment *appsv1.Deployment, foo *v1alpha1.Foo) {
 	findContainer(deployment).Image = containerImage
 }
 
-// differences returns the fields that a Foo decides and that do not match it.
+// differences returns the fields that the Foo's spec determines and that do not match it.
 func differences(deployment *appsv1.Deployment, foo *v1alpha1.Foo) (fields []string) {
 	if !metav1.IsControlledBy(deployment, foo) {
 		fields = append(fields, "metadata.ownerReferences")
@@ -150,7 +151,7 @@ func differences(deployment *appsv1.Deployment, foo *v1alpha1.Foo) (fields []str
 	return fields
 }
 
-// findContainer returns the container whose image a Foo decides, nil if not found.
+// findContainer returns the container whose image the Foo determines, or nil if not found.
 func findContainer(deployment *appsv1.Deployment) *corev1.Container {
 	containers := deployment.Spec.Template.Spec.Containers
 	i := slices.IndexFunc(containers, func(c corev1.Container) bool { return c.Name == containerName })

@@ -223,7 +223,7 @@ func TestRename(t *testing.T) {
 	w.sync()
 	w.requeues(0)
 	w.sent("GET foos/foo", "POST deployments", "GET foos/foo", "GET deployments/renamed", "DELETE deployments/deployment", "PUT foos/foo/status")
-	w.told("Normal Created Created Deployment renamed", "Normal Deleted Deleted Deployment deployment, the Foo now names renamed")
+	w.told("Normal Created Created Deployment renamed", "Normal Deleted Deleted Deployment deployment because spec.deploymentName is now renamed")
 
 	// A store that shows the new one and still the old one leads to no second DELETE.
 	w.syncFoos()

@@ -19,7 +19,7 @@ import (
 // collector deletes it only after the Foo (TestRename). A DELETE is final, and the cache may be stale: the
 // user may have renamed the Foo back. So the API server confirms each fact before a DELETE.
 
-// deleteRenamed deletes the Deployments of earlier names. It tries each of them, even if one deletion fails.
+// deleteRenamed deletes the Deployments with earlier names. It tries each of them, even if one deletion fails.
 func (r *Reconciler) deleteRenamed(ctx context.Context, foo *v1alpha1.Foo, owned []*appsv1.Deployment) (err error) {
 	for _, old := range owned {
 		if old.Name == foo.Spec.DeploymentName || old.DeletionTimestamp != nil {
@@ -32,8 +32,8 @@ func (r *Reconciler) deleteRenamed(ctx context.Context, foo *v1alpha1.Foo, owned
 	return err
 }
 
-// deleteDeployment deletes a Deployment if the API server confirms that the Foo wants the new name, and has
-// the new Deployment.
+// deleteDeployment deletes a Deployment if the API server confirms that the Foo's spec has the new name, and
+// that the Foo controls the new Deployment.
 func (r *Reconciler) deleteDeployment(ctx context.Context, foo *v1alpha1.Foo, old *appsv1.Deployment) error {
 	if err := r.confirmFoo(ctx, foo); err != nil {
 		return err
@@ -49,15 +49,15 @@ func (r *Reconciler) deleteDeployment(ctx context.Context, foo *v1alpha1.Foo, ol
 	err = client.Delete(ctx, old.Name, metav1.DeleteOptions{
 		// Keep it if another client has changed or replaced it.
 		Preconditions: &metav1.Preconditions{UID: &old.UID, ResourceVersion: &old.ResourceVersion},
-		// The Deployment is deleted at once, its Pods follow.
+		// The Deployment is deleted at once, and its Pods afterwards.
 		PropagationPolicy: new(metav1.DeletePropagationBackground),
 	})
 	r.Writes.AwaitChange(cache.MetaObjectToName(foo), r.DeploymentStore, old, err)
 	if err != nil {
 		return err
 	}
-	r.Rewrites.Record(foo, "deletion", nil) // Another client may create copies with the owner reference.
-	r.Events.Eventf(foo, old, corev1.EventTypeNormal, "Deleted", "Reconcile", "Deleted Deployment %s, the Foo now names %s", old.Name, foo.Spec.DeploymentName)
+	r.Rewrites.Record(foo, "deletion", nil) // Another client may keep creating copies with this owner reference.
+	r.Events.Eventf(foo, old, corev1.EventTypeNormal, "Deleted", "Reconcile", "Deleted Deployment %s because spec.deploymentName is now %s", old.Name, foo.Spec.DeploymentName)
 	return nil
 }
 

@@ -21,8 +21,8 @@ import (
 	"example.com/byhand/controller"
 )
 
-// updateStatus writes the status if it differs. It follows from the Deployments and from err, the result of
-// syncDeployment.
+// updateStatus calculates the status from the Deployments and from err, the result of syncDeployment, and
+// writes it if it differs.
 func (r *Reconciler) updateStatus(ctx context.Context, foo *v1alpha1.Foo, deployment *appsv1.Deployment, owned []*appsv1.Deployment, err error) error {
 	desired := foo.DeepCopy()
 	desired.Status = calculateStatus(foo, deployment, owned, err)
@@ -69,7 +69,7 @@ func calculateStatus(foo *v1alpha1.Foo, deployment *appsv1.Deployment, owned []*
 	status.Selector = labels.Set{uidLabel: string(foo.UID)}.AsSelector().String()
 
 	if deployment != nil && metav1.IsControlledBy(deployment, foo) {
-		owned = []*appsv1.Deployment{deployment} // Otherwise the Deployments of earlier names count.
+		owned = []*appsv1.Deployment{deployment} // Otherwise the Deployments with earlier names count.
 	}
 	status.Replicas, status.AvailableReplicas = 0, 0
 	for _, d := range owned {

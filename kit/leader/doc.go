@@ -12,8 +12,9 @@
 //   - Two contexts. A signal ends the work, but not the Lease, which is released after the last
 //     worker has finished. client-go's ReleaseOnCancel releases it when its only context ends, and
 //     after a failed renewal it may clear a Lease that another process holds by then.
-//   - OnlyWhileLeading: no reconcile starts without a valid Lease. The time counts from before a
-//     renewal is sent. client-go counts from the response, and from a GET that returns its own name.
+//   - OnlyWhileLeading: no reconcile starts without a valid Lease. The lease duration starts
+//     when a renewal is sent. client-go starts it at the response, and restarts it when a GET shows this
+//     process as the holder.
 //   - A lease duration in whole seconds, because a Lease stores whole seconds.
 //
 // # Limitations
@@ -24,8 +25,8 @@
 //     server protects the objects meanwhile, as for every controller: it rejects an old
 //     resourceVersion, an existing name, and a changed UID.
 //   - Optimistic locking alone is not enough, because one of two watches may be behind. A frozen
-//     leader may then have the newest Deployment and an old Foo, and write the Foo's old number with
-//     the right version.
+//     leader may then have the newest Deployment and an old Foo, and write the Foo's old replicas with
+//     a valid resourceVersion.
 //   - The processes use monotonic clocks, which stop while a machine is suspended. A leader that was
 //     suspended notices that only when it renews. Until then it starts reconciles: for a retry
 //     period (2 s), or for the rest of its lease duration (15 s) if it cannot reach the API server.

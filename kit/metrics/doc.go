@@ -11,7 +11,7 @@
 //	…
 //	m.Informers(foos, deployments)
 //	reconcile = m.Reconcile("Foo", workers, reconcile)
-//	server, err := serve.Listen(address, serve.Options{Metrics: m.Handler()})
+//	server, err := serve.Listen(address, false, serve.Health(serve.Options{Metrics: m.Handler()}))
 //
 //	workqueue_*            by queue: depth, adds, retries, waiting time, processing time
 //	rest_client_*          requests by code, their duration, retries, client-side waits

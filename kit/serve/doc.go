@@ -1,6 +1,6 @@
 // Package serve has the HTTP server of a running program. Listen takes the address first, and explains an
 // address that it cannot use; Run serves until its context ends. Health serves liveness, readiness and
-// metrics of a controller. Certificate is a TLS certificate for clients that get its Bundle.
+// metrics of a controller. Certificate is a self-signed certificate; clients that get its Bundle (PEM) trust it.
 //
 // Its neighbors: main passes the checks (leader election, informers) and the handler of package metrics
 // to Health. The kubelet's probes, Prometheus and users with curl send the requests. Package page uses
@@ -16,8 +16,8 @@
 //	fmt.Println(server.URL)
 //	go server.Run(ctx)
 //
-//	/healthz        200 "ok", or 503 and the checks: restart the program
-//	/readyz         200 "ok", or 503 and the checks: not ready yet
+//	/healthz        200 "ok"; 503 with the failed checks means that a restart is needed
+//	/readyz         200 "ok"; 503 with the failed checks means that the program is not ready
 //	/metrics        metrics in Prometheus' text format
 //	/debug/pprof/   profiles, if Options.Pprof is set
 //

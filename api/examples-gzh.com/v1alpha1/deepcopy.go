@@ -9,7 +9,7 @@ import "k8s.io/apimachinery/pkg/runtime"
 
 // DeepCopyInto writes a deep copy of p into out, which must not be nil.
 func (p *Project) DeepCopyInto(out *Project) {
-	// Plain values are copied by the assignment, pointers are only shared by it.
+	// The assignment copies plain values, but only shares pointers.
 	*out = *p
 	// ObjectMeta holds maps and slices (labels, owner references, …). Assigning it
 	// is the classic mistake: both objects would share one label map.
@@ -38,7 +38,7 @@ func (p *Project) DeepCopyObject() runtime.Object {
 
 // DeepCopyInto copies s into out.
 func (s *ProjectSpec) DeepCopyInto(out *ProjectSpec) {
-	// Only values so far; a pointer, slice or map that is added needs a line here.
+	// All fields are plain values. If you add a pointer, slice or map, copy it here.
 	*out = *s
 }
 

@@ -1,27 +1,25 @@
 // Package v1alpha1 is version v1alpha1 of the API group examples-gzh.com. It
 // holds one kind, Project.
 //
-// The folder is the address: the API server serves these objects below
+// The folder name is the URL path: the API server serves these objects under
 // /apis/examples-gzh.com/v1alpha1.
 //
 // # Basics
 //
-// Three files make an API group.
-//
-//   - types.go says what a Project is. The json tags are the wire format.
-//   - deepcopy.go copies one, pointer by pointer. deepcopy-gen usually writes it.
-//   - register.go enters the types into a scheme. A scheme is a table that says which
-//     Go type stands for which group, version and kind (GVK in Go identifiers).
+//   - types.go declares a Project. The json tags are the wire format.
+//   - deepcopy.go copies a Project, pointer by pointer. deepcopy-gen usually writes it.
+//   - register.go registers the types in a scheme. A scheme is a table that maps a group,
+//     version and kind (GVK in Go identifiers) to a Go type.
 //
 // Package clientset sends these types over the wire.
 //
-// # Caveats
+// # Limitations
 //
-// The group is examples-gzh.com, with an s. A client that asks for example-gzh.com
-// gets 404 for every request: a group that is not installed is simply another URL.
+// The group is examples-gzh.com, with an s. A client that requests example-gzh.com
+// gets 404 for every request: the server cannot tell an uninstalled group from a wrong URL.
 // So the program has the name in one constant, GroupName.
 //
-// A manifest that says replica instead of replicas sets no field: kubectl, which asks for strict
-// validation, refuses it by that name, other clients may not. Then a controller sees 0. So the
-// schema requires a Project's replicas, and a Foo's are a pointer: missing is not 0.
+// With the typo replica in a manifest, no field is set. kubectl requests strict validation, so the
+// server rejects the field. Other clients may not, and then a controller reads 0. So the schema
+// requires replicas in a Project. In a Foo, Replicas is a pointer: missing is different from 0.
 package v1alpha1

@@ -41,9 +41,9 @@ func addKnownTypes(scheme *runtime.Scheme) error {
 		&ProjectList{},
 	)
 	// The kinds that every group shares: Status, WatchEvent, DeleteOptions, … Without
-	// them objects decode, but errors do not: of the answer to a request only its HTTP
-	// status is left, without the server's message, and the end of a watch whose version
-	// has expired (410) looks like an internal error (500).
+	// them errors do not decode: only the HTTP status of a response is left, without the
+	// server's message. A watch whose version has expired (410) then looks like an internal
+	// error (500).
 	metav1.AddToGroupVersion(scheme, SchemeGroupVersion)
 	return nil
 }

@@ -16,15 +16,15 @@ type Project struct {
 	Spec ProjectSpec `json:"spec"`
 }
 
-// ProjectSpec is what the owner of a Project asks for.
+// ProjectSpec is the desired state of a Project.
 type ProjectSpec struct {
-	// Replicas is the wanted number of replicas, at least 1. The schema in
+	// Replicas is the desired number of replicas, at least 1. The schema in
 	// config/crd requires it.
 	Replicas int32 `json:"replicas"`
 }
 
-// ProjectList is the reply to a list request. ListMeta has the list's resourceVersion, from which
-// a watch goes on, and, if the list came in pages, where the next page begins.
+// ProjectList is the response to a list request. ListMeta has the resourceVersion from which a
+// watch continues. For a paged list, it also has the token of the next page.
 type ProjectList struct {
 	metav1.TypeMeta `json:""`
 	metav1.ListMeta `json:"metadata,omitempty"`

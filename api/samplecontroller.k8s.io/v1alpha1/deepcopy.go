@@ -32,8 +32,8 @@ func (f *Foo) DeepCopyObject() runtime.Object {
 }
 
 // DeepCopyInto copies s into out. new(value) is a pointer to a new variable with that value
-// (since Go 1.26). Without its line the copy would be equal all the same: only a test that looks for
-// memory that both reach fails (TestDeepCopySharesNoMemory).
+// (since Go 1.26). Without this line, the copy is still equal, but shares memory with the original.
+// Only TestDeepCopySharesNoMemory notices that.
 func (s *FooSpec) DeepCopyInto(out *FooSpec) {
 	*out = *s
 	if s.Replicas != nil {

@@ -4,10 +4,10 @@
 //
 // # Basics
 //
-// The same files as in api/examples-gzh.com/v1alpha1, whose comments hold here, too. Foo adds an
-// optional field, which is a pointer, and a status with a list. DeepCopy must copy both.
+// This package has the same files as api/examples-gzh.com/v1alpha1; their comments apply here, too.
+// Foo adds an optional field, which is a pointer, and a status with a list. DeepCopy must copy both.
 //
-// # Caveats
+// # Limitations
 //
 // Foo is the Foo of Kubernetes' own sample-controller, whose manifests and generated
 // client work with the CRD of this repository. FooStatus has

@@ -168,7 +168,7 @@ func (r *FooReconciler) refused(ctx context.Context, foo *v1alpha1.Foo, err erro
 	case errors.Is(err, errLeaving):
 		// The event of its deletion leads back here.
 		return ctrl.Result{}, r.updateBlocked(ctx, foo, state{reason: v1alpha1.ReasonWaitingForDeletion,
-			message: fmt.Sprintf("Deployment %q is being deleted, a new one will follow", name)})
+			message: fmt.Sprintf("Deployment %q is being deleted: a new one is created when the name is free", name)})
 	case errors.Is(err, errTaken):
 		return ctrl.Result{RequeueAfter: takenRetry}, r.stuck(ctx, foo, v1alpha1.ReasonNameTaken,
 			fmt.Sprintf("Deployment %q exists and is not controlled by this Foo", name))

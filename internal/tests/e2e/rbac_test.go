@@ -44,7 +44,7 @@ func (s *server) lifeOfAFoo() {
 	s.kubectl("delete", "--namespace", s.namespace, "deployment/deployment")
 	s.converges("foo", "deployment", 1)
 
-	// A new spec: a third write for one spec within a minute would start a back-off.
+	// A new spec: a fourth write for one spec within a minute would start a back-off.
 	s.changeFoo("foo", `{"spec":{"replicas":3}}`)
 	s.converges("foo", "deployment", 3)
 	s.kubectl("scale", "--namespace", s.namespace, "deployment/deployment", "--replicas=5")
