@@ -7,11 +7,11 @@ import (
 	"testing"
 )
 
-// scaled is an event: a person has changed the replicas of a Foo.
+// scaled is an event: a user has changed a Foo's replicas.
 type scaled struct{ from, to int }
 
-// The table of README.md, by playing it: a Foo with 1 replica is scaled to 3, and to 5. Three loops keep
-// as many Pods as it asks for. Each has the events that it hears of, and what the store says in the end.
+// TestEdgeAndLevel computes README.md's table: a Foo with 1 replica is scaled to 3, then to 5. Each
+// of three loops gets the events that arrive, and the final state of the store.
 func TestEdgeAndLevel(t *testing.T) {
 	table := "| | each event once | both lost | the last of two alone | the first one twice |\n|---|---|---|---|---|\n"
 	deliveries := [][]scaled{{{1, 3}, {3, 5}}, nil, {{3, 5}}, {{1, 3}, {1, 3}, {3, 5}}}
@@ -42,6 +42,6 @@ func TestEdgeAndLevel(t *testing.T) {
 	})
 	readme, err := os.ReadFile("README.md")
 	if err != nil || !strings.Contains(string(readme), table) {
-		t.Errorf("README.md does not have (%v)\n%s", err, table)
+		t.Errorf("README.md lacks (%v)\n%s", err, table)
 	}
 }

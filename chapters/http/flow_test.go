@@ -15,10 +15,10 @@ import (
 	"example.com/byhand/kit/check"
 )
 
-// On a quiet day: each Foo costs a POST and a PUT, whether it was listed or came later, also in
-// the watch after one that the server has ended properly. The PUT comes back as an event, which
-// costs nothing, and neither does a label. A Foo that is being deleted gets nothing: its
-// Deployment would have to be deleted again. It needs the rights of config/rbac, and no other.
+// TestFlow runs the program on a quiet day. Each Foo costs a POST and a PUT, whether it was listed
+// or watched, also in the watch after one that the server ended. The event of the program's PUT costs no
+// request, and neither does a label. A Foo that is being deleted gets no Deployment. The
+// permissions of config/rbac are exactly enough.
 func TestFlow(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newServer(t)
@@ -44,14 +44,13 @@ func TestFlow(t *testing.T) {
 		}
 		s.wrote(t, "POST deployments 201", "PUT foos 200", "POST deployments 201", "PUT foos 200", "POST deployments 201", "PUT foos 200")
 		if foo, ok := p.store["default/watched"]; len(p.store) != 2 || !ok || foo.Metadata.Labels["label"] != "new" {
-			t.Errorf("the store has %v, want the Foos that are left, one with its label", p.store)
+			t.Errorf("the store has %v, want the two remaining Foos, one with its label", p.store)
 		}
 		check.Role(t, "config/rbac/role.yaml", s.Log(), "update foos/finalizers")
 	})
 }
 
-// More Foos than the queue holds, and one that is longer than a line of bufio.Scanner may
-// be.
+// TestSize has more Foos than the queue holds, and one longer than a line of bufio.Scanner may be.
 func TestSize(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newServer(t)
@@ -73,7 +72,7 @@ func TestSize(t *testing.T) {
 	})
 }
 
-// What goes wrong at first becomes one line that says what to do.
+// TestMistakes verifies that an error at startup becomes one line with advice.
 func TestMistakes(t *testing.T) {
 	answers := func(code int, body string) []string {
 		front := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
@@ -89,10 +88,10 @@ func TestMistakes(t *testing.T) {
 		"may have expired":            answers(401, `{"kind":"Status","code":401,"message":"Unauthorized"}`),
 		"config/rbac":                 answers(403, `{"kind":"Status","code":403,"message":"User \"alice\" cannot list"}`),
 		"kubectl apply -f config/crd": answers(404, "404 page not found\n"),
-		"no list of Foos":             answers(200, `{"kind":"Status"}`),
+		"not a list of Foos":          answers(200, `{"kind":"Status"}`),
 	} {
 		if err := start(t.Context(), args); err == nil || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "\n") {
-			t.Errorf("%q: %v, want one line that says %q", args, err, want)
+			t.Errorf("%q: %v, want one line with %q", args, err, want)
 		}
 	}
 }

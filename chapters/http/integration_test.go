@@ -12,19 +12,19 @@ import (
 	"example.com/byhand/internal/run/subprocess"
 )
 
-// The CRD of Foos is the core's. Right after it is installed the server may answer 429: its
-// storage is initializing. kubectl waits and asks again, the program does not.
+// The CRD of Foos is the core's. Right after it is installed, the server may answer 429 while its
+// storage initializes. kubectl retries, the program does not.
 func TestMain(m *testing.M) {
 	os.Exit(chaptertest.Run(m, chaptertest.CoreCRDs, "kubectl get foos --all-namespaces"))
 }
 
-// The commands of the README do what it says.
+// TestReadme runs the README's commands.
 func TestReadme(t *testing.T) {
 	t.Parallel()
 	c := chaptertest.New(t)
 	script := c.Readme(c.Here())
 	script.Patience = 0
-	// As make chapter does.
+	// like make chapter
 	c.Kubectl("apply", "-f", "../../config/samples")
 	proxy := subprocess.Run(t, exec.Command("kubectl", "proxy", "--port=0"), chaptertest.Deadline)
 	proxy.Prints(1, `Starting to serve on `)

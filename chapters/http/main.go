@@ -40,17 +40,17 @@ func start(ctx context.Context, args []string) error {
 }
 
 // controller is the whole program: a list and a watch fill the store and the queue, one
-// worker empties the queue.
+// worker drains the queue.
 type controller struct {
-	server string       // as in http://127.0.0.1:8001
-	token  string       // sent with each request, "" for none
-	client *http.Client // without a timeout: that would end each watch
+	server string       // such as http://127.0.0.1:8001
+	token  string       // sent with each request, unless empty
+	client *http.Client // without a timeout: a timeout would end each watch
 	foos   string       // the path of the Foos
 	log    *log.Logger
 
 	mu    sync.Mutex
-	store map[string]Foo // the Foos by key, as the list or the watch last showed them
-	queue chan string    // the keys of Foos that may need something
+	store map[string]Foo // the Foos by key, as last listed or watched
+	queue chan string    // the keys of Foos that may need work
 }
 
 func newController(server, token string, client *http.Client, namespace string, out io.Writer) *controller {
@@ -62,7 +62,7 @@ func newController(server, token string, client *http.Client, namespace string, 
 		store: map[string]Foo{}, queue: make(chan string, 100)}
 }
 
-// run does it all, until ctx is done or something goes wrong.
+// run lists and watches until ctx is done or an error occurs.
 func (c *controller) run(ctx context.Context) error {
 	ctx, cancel := context.WithCancel(ctx)
 	var worker sync.WaitGroup
@@ -72,7 +72,7 @@ func (c *controller) run(ctx context.Context) error {
 	for {
 		version, err := c.list(ctx)
 		if err == nil {
-			// The server ends each watch after some time, then it begins again.
+			// The server ends each watch after some time; then list and watch again.
 			err = c.watch(ctx, version)
 		}
 		if err != nil {
@@ -81,7 +81,7 @@ func (c *controller) run(ctx context.Context) error {
 	}
 }
 
-// list fetches every Foo, and returns the version of the list: the moment that it shows.
+// list fetches every Foo, and returns the list's resource version.
 func (c *controller) list(ctx context.Context) (version string, err error) {
 	var list struct {
 		Metadata Metadata
@@ -91,7 +91,7 @@ func (c *controller) list(ctx context.Context) (version string, err error) {
 		return "", err
 	}
 	if list.Metadata.ResourceVersion == "" {
-		return "", errors.New("the answer is no list of Foos")
+		return "", errors.New("the response is not a list of Foos")
 	}
 	for _, foo := range list.Items {
 		if err := foo.check(); err != nil {
@@ -102,8 +102,8 @@ func (c *controller) list(ctx context.Context) (version string, err error) {
 	return list.Metadata.ResourceVersion, nil
 }
 
-// watch hears of every change since a version. The answer to this one request does not
-// end: whenever a Foo changes, the server writes one more line, a JSON document.
+// watch receives every change since a version. The response to this one request does not
+// end: whenever a Foo changes, the server writes another line, a JSON document.
 func (c *controller) watch(ctx context.Context, version string) error {
 	stream, err := c.send(ctx, http.MethodGet, c.foos+"?watch=true&resourceVersion="+version, nil)
 	if err != nil {
@@ -123,7 +123,7 @@ func (c *controller) watch(ctx context.Context, version string) error {
 			return fmt.Errorf("the watch: %w", err)
 		}
 		if event.Type == "ERROR" {
-			return fmt.Errorf("the watch: %s", event.Object) // no Foo, but an object of the kind Status
+			return fmt.Errorf("the watch: %s", event.Object) // an object of kind Status
 		}
 		var foo Foo
 		if err := json.Unmarshal(event.Object, &foo); err != nil {
@@ -137,8 +137,7 @@ func (c *controller) watch(ctx context.Context, version string) error {
 		case "ADDED", "MODIFIED":
 			c.changed(ctx, foo)
 		case "DELETED":
-			// Its Deployment follows: the garbage collector of Kubernetes deletes what only
-			// this Foo owns.
+			// Kubernetes' garbage collector deletes its Deployment.
 			c.mu.Lock()
 			delete(c.store, foo.key())
 			c.mu.Unlock()
@@ -162,7 +161,7 @@ func (c *controller) enqueue(ctx context.Context, key string) {
 	}
 }
 
-// work takes one key after the other. What fails goes back into the queue.
+// work handles one key after the other. A failed key is enqueued again.
 func (c *controller) work(ctx context.Context) {
 	for ctx.Err() == nil {
 		select {
@@ -176,14 +175,14 @@ func (c *controller) work(ctx context.Context) {
 	}
 }
 
-// reconcile gives the Foo with this key its Deployment, and says so in the Foo's status.
-// It does not know what happened to the Foo. It looks at what the Foo is now.
+// reconcile creates the Deployment of the Foo with this key, and updates the Foo's status.
+// It does not know which event enqueued the key: it reads the Foo's current state.
 func (c *controller) reconcile(ctx context.Context, key string) error {
 	c.mu.Lock()
 	foo, ok := c.store[key]
 	c.mu.Unlock()
 	if !ok || foo.Metadata.DeletionTimestamp != "" {
-		return nil // It is gone, or will be.
+		return nil // deleted, or being deleted
 	}
 	if foo.Status.ObservedGeneration != 0 {
 		c.log.Printf("%s has a status already: nothing to do", key)
@@ -196,14 +195,14 @@ func (c *controller) reconcile(ctx context.Context, key string) error {
 		return err
 	}
 
-	// The Foo carries the version that the store has. If another writer has changed it since,
-	// the server refuses the PUT with 409 Conflict, so no change is overwritten. If not,
-	// the PUT comes back through the watch, and the reconcile after that finds a status.
+	// The Foo carries the store's version. If another client has changed it since, the server
+	// rejects the PUT with 409 Conflict, so no change is overwritten. Otherwise the PUT comes
+	// back through the watch, and the next reconcile finds a status.
 	foo.Status.ObservedGeneration = foo.Metadata.Generation
 	return c.do(ctx, http.MethodPut, fooAPI+namespace+"/foos/"+foo.Metadata.Name+"/status", foo, &foo)
 }
 
-// do sends a request whose answer is one document, and reads that into answer.
+// do sends a request whose response is one document, and decodes that into answer.
 func (c *controller) do(ctx context.Context, method, path string, body, answer any) error {
 	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
 	defer cancel()
@@ -215,8 +214,8 @@ func (c *controller) do(ctx context.Context, method, path string, body, answer a
 	return json.NewDecoder(content).Decode(answer)
 }
 
-// send sends a request, with body as JSON, and returns the content of the answer. One that
-// is not 2xx is an error with the words of the server.
+// send sends a request with body as JSON, and returns the response's body. A code other
+// than 2xx is an error with the server's message.
 func (c *controller) send(ctx context.Context, method, path string, body any) (io.ReadCloser, error) {
 	var content bytes.Buffer
 	if body != nil {
@@ -242,6 +241,6 @@ func (c *controller) send(ctx context.Context, method, path string, body any) (i
 	}
 	defer response.Body.Close()
 	refused := &refusal{Code: response.StatusCode, Message: http.StatusText(response.StatusCode)}
-	_ = json.NewDecoder(response.Body).Decode(refused) // an answer in another form has no message
+	_ = json.NewDecoder(response.Body).Decode(refused) // other forms of response have no message
 	return nil, refused
 }

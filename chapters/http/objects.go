@@ -8,12 +8,12 @@ import (
 	"regexp"
 )
 
-// fooAPI is the path of everything that the CRD of Foos adds to the API server.
+// fooAPI is the path of the API group and version that the CRD of Foos adds.
 const fooAPI = "/apis/samplecontroller.k8s.io/v1alpha1"
 
-// A Foo as a Go type: only the fields that this program reads or writes. What else is
-// in the JSON is lost when it is decoded. So an object that was decoded may be sent back
-// only where the server takes a part of it and keeps the rest, as it does with a status.
+// A Foo as a Go type has only the fields that this program reads or writes. Decoding drops
+// all others. So send a decoded object back only where the server takes a part of it and
+// keeps the rest, such as to the status subresource.
 
 // Foo asks for one Deployment in its own namespace.
 type Foo struct {
@@ -24,38 +24,38 @@ type Foo struct {
 	Status     FooStatus `json:"status"`
 }
 
-// FooSpec is what people ask for. Without replicas, the server decides.
+// FooSpec is the desired state. Without replicas, the server sets the default.
 type FooSpec struct {
 	DeploymentName string `json:"deploymentName"`
 	Replicas       *int32 `json:"replicas,omitempty"`
 }
 
-// FooStatus says for which generation of the Foo there is a Deployment. 0 is none.
+// FooStatus reports the Foo's generation for which the Deployment was created, or 0.
 type FooStatus struct {
 	ObservedGeneration int64 `json:"observedGeneration,omitempty"`
 }
 
-// Metadata is what objects of every kind have.
+// Metadata has the fields that all kinds share.
 type Metadata struct {
 	Namespace string `json:"namespace,omitempty"`
 	Name      string `json:"name,omitempty"`
-	// UID is the server's, and never given twice: not even to an object of the same name.
+	// UID is set by the server and never reused, not even for an object of the same name.
 	UID string `json:"uid,omitempty"`
 	// ResourceVersion changes with every write, Generation with every change of the spec.
 	ResourceVersion string `json:"resourceVersion,omitempty"`
 	Generation      int64  `json:"generation,omitempty"`
-	// DeletionTimestamp is set while something must happen before the object goes.
+	// DeletionTimestamp is set while finalizers delay the deletion.
 	DeletionTimestamp string            `json:"deletionTimestamp,omitempty"`
 	Labels            map[string]string `json:"labels,omitempty"`
 }
 
-// object is what is sent and never read: JSON, without a Go type.
+// object is JSON without a Go type, for objects that are only sent.
 type object = map[string]any
 
-// newDeployment returns the Deployment that a Foo asks for, Pods that are alike: the same that the core
-// makes (controller/foo/deployment.go).
+// newDeployment returns the Deployment that a Foo asks for, the same as the core's
+// (controller/foo/deployment.go).
 func newDeployment(foo Foo) object {
-	// By the UID, since a label holds 63 characters and a name may have 253.
+	// Use the UID, since a label holds 63 characters and a name may have 253.
 	labels := object{"samplecontroller.k8s.io/foo-uid": foo.Metadata.UID}
 	return object{
 		"apiVersion": "apps/v1",
@@ -69,7 +69,7 @@ func newDeployment(foo Foo) object {
 			}},
 		},
 		"spec": object{
-			"replicas": foo.Spec.Replicas, // null is as good as none
+			"replicas": foo.Spec.Replicas, // null is the same as unset
 			"selector": object{"matchLabels": labels},
 			"template": object{
 				"metadata": object{"labels": labels},
@@ -79,19 +79,19 @@ func newDeployment(foo Foo) object {
 	}
 }
 
-// key names a Foo in the store and in the queue.
+// key identifies a Foo in the store and in the queue.
 func (f Foo) key() string { return f.Metadata.Namespace + "/" + f.Metadata.Name }
 
-// check returns an error unless it has a name and a namespace. They are parts of paths.
+// check returns an error unless the name and namespace are valid: they become parts of URLs.
 func (f Foo) check() error {
 	if !regexp.MustCompile(`^[a-z0-9][-a-z0-9]*/[a-z0-9][-.a-z0-9]*$`).MatchString(f.key()) {
-		return fmt.Errorf("an object is no Foo: its name is %q", f.key())
+		return fmt.Errorf("an object is not a Foo: its name is %q", f.key())
 	}
 	return nil
 }
 
-// refusal is an answer that is not 2xx. The server says why in an object of the kind
-// Status, which has these two fields among others.
+// refusal is a response other than 2xx. The server explains it in an object of kind Status;
+// these are two of its fields.
 type refusal struct {
 	Code    int    `json:"code"`
 	Message string `json:"message"`
@@ -99,11 +99,11 @@ type refusal struct {
 
 func (r *refusal) Error() string { return fmt.Sprintf("%d: %s", r.Code, r.Message) }
 
-// explain adds to an error what to do.
+// explain adds to an error what to do next.
 func explain(err error) error {
-	advice := "start it again (README.md says why the program does not retry)"
+	advice := "start it again (README.md explains why the program does not retry)"
 	if network := (*url.Error)(nil); errors.As(err, &network) {
-		advice = "is the cluster running, and `kubectl proxy` beside it? (`make chapter CHAPTER=http` starts both)"
+		advice = "are the cluster and `kubectl proxy` running? (`make chapter CHAPTER=http` starts both)"
 	}
 	if refused := (*refusal)(nil); errors.As(err, &refused) {
 		switch refused.Code {

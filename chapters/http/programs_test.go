@@ -20,13 +20,13 @@ import (
 	"example.com/byhand/kit/testkit"
 )
 
-// The two programs that the tests compare. Both have one worker.
+// Two programs that the tests compare, each with one worker.
 
-// byHTTP is the program of this chapter.
+// byHTTP is this chapter's program.
 type byHTTP struct {
 	*controller
-	ended time.Time // zero as long as it runs
-	err   error     // why it has ended
+	ended time.Time // zero while it runs
+	err   error     // why it ended
 }
 
 func startByHTTP(ctx context.Context, t *testing.T, s *server) *byHTTP {
@@ -40,10 +40,10 @@ func startByHTTP(ctx context.Context, t *testing.T, s *server) *byHTTP {
 	return p
 }
 
-// byCore has the core's own parts.
+// byCore is built from the core's parts.
 type byCore struct {
 	foos       *informer.Informer
-	reconciled map[string]int // how often, by key
+	reconciled map[string]int // count by key
 }
 
 func startByCore(ctx context.Context, _ *testing.T, s *server) *byCore {
@@ -78,7 +78,7 @@ func startByCore(ctx context.Context, _ *testing.T, s *server) *byCore {
 }
 
 func init() {
-	// They log, and wait if one error follows another one too soon: from one bubble to the
-	// next the clock goes back, and they would wait for years.
+	// The default handlers log, and wait between errors in quick succession. From one bubble to
+	// the next the clock goes back, so they would wait for years.
 	utilruntime.ErrorHandlers = nil
 }

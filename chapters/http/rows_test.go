@@ -15,16 +15,16 @@ import (
 	"example.com/byhand/kit/testkit"
 )
 
-// row is one of the README's table. play is the fault: start starts a program, and returns when
-// nothing moves any more. An hour later the others say what the program of this chapter must have
-// come to, and passes what more the core must have.
+// row is a row of the README's table. play injects the fault; its start starts a program and
+// returns when nothing moves anymore. An hour later the other fields check the result: how this
+// program broke, and (passes) what more the core must have done.
 type row struct {
 	name string
 	play func(s *server, start func())
-	// ends is a word of the error with which it has ended. The Foo "new" has no Deployment, and
-	// the core makes one.
+	// ends is a part of the error with which the program exits. It has not created the Foo
+	// "new"'s Deployment; the core has.
 	ends string
-	// floods: it sends its POST again without a pause, and the Foo "new" has no status.
+	// floods: the program repeats its POST without a pause, and the Foo "new" has no status.
 	floods bool
 	fails  func(t *testing.T, s *server, p *byHTTP)
 	passes func(t *testing.T, s *server, p *byCore)
@@ -33,7 +33,7 @@ type row struct {
 var rows = []row{
 	{
 		name: "410 Gone",
-		// Between list and watch more happens than the server remembers.
+		// Between list and watch, more changes than the server remembers.
 		play: func(s *server, start func()) {
 			s.create("first")
 			s.Intercept(once(isWatchOfFoos, func(http.ResponseWriter, *http.Request) bool {
@@ -57,13 +57,13 @@ var rows = []row{
 		ends: io.ErrUnexpectedEOF.Error(),
 		passes: func(t *testing.T, s *server, p *byCore) {
 			if lists := s.count("GET foos 200"); lists != 1 {
-				t.Errorf("%d lists, want 1: it goes on at the last version", lists)
+				t.Errorf("%d lists, want 1: it must resume at the last version", lists)
 			}
 		},
 	},
 	{
 		name: "a missed deletion",
-		// A Foo goes while no stream is open, and the server forgets that it was there.
+		// A Foo is deleted while no stream is open, and the server forgets the deletion.
 		play: func(s *server, start func()) {
 			s.create("stays")
 			s.create("goes")
@@ -77,18 +77,18 @@ var rows = []row{
 		},
 		fails: func(t *testing.T, s *server, p *byHTTP) {
 			if _, stored := p.store["default/goes"]; !stored {
-				t.Error("the store has noticed that the Foo is gone")
+				t.Error("the store has noticed the deletion")
 			}
 		},
 		passes: func(t *testing.T, s *server, p *byCore) {
 			if _, stored, _ := p.foos.Store.GetByKey("default/goes"); stored {
-				t.Error("the store still has the Foo that is gone")
+				t.Error("the store still has the deleted Foo")
 			}
 		},
 	},
 	{
 		name: "its own stale map",
-		// A person labels the Foo while its Deployment is made. The event comes ten seconds late.
+		// A user labels the Foo while its Deployment is created. The event is ten seconds late.
 		play: func(s *server, start func()) {
 			s.create("new")
 			release := s.HoldWatches("foos")
@@ -102,13 +102,13 @@ var rows = []row{
 		},
 		floods: true,
 		passes: func(t *testing.T, s *server, p *byCore) {
-			// After the conflict it waits until its store has the label.
+			// After the conflict the core waits until its store has the label.
 			s.wrote(t, "POST deployments 201", "PUT foos 409", "PUT foos 200")
 		},
 	},
 	{
 		name: "two events at once",
-		// A Foo changes twice before the worker comes to it.
+		// A Foo changes twice before the worker reaches it.
 		play: func(s *server, start func()) {
 			s.create("busy")
 			posted := make(chan struct{})
@@ -125,7 +125,7 @@ var rows = []row{
 			s.HoldWatches("deployments")
 			close(posted)
 			synctest.Wait()
-			s.stop() // Before a watch follows that is not held.
+			s.stop() // before the next watch, which is not held
 		},
 		fails: func(t *testing.T, s *server, p *byHTTP) {
 			if refused := s.count("POST deployments 409"); refused == 0 {
@@ -140,7 +140,7 @@ var rows = []row{
 	},
 	{
 		name: "a restart in between",
-		// The program is killed between its POST and its PUT, and another one starts.
+		// The program is killed between its POST and its PUT, and restarted.
 		play: func(s *server, start func()) {
 			s.create("new")
 			s.Intercept(once(isPut, func(http.ResponseWriter, *http.Request) bool {
@@ -157,7 +157,7 @@ var rows = []row{
 	},
 	{
 		name: "a slow consumer",
-		// One POST gets no answer. Meanwhile people create more Foos than the queue holds.
+		// One POST gets no response. Meanwhile users create more Foos than the queue holds.
 		play: func(s *server, start func()) {
 			s.create("slow")
 			s.Intercept(once(isPost, unanswered))
@@ -169,7 +169,7 @@ var rows = []row{
 		},
 		fails: func(t *testing.T, s *server, p *byHTTP) {
 			if n := len(s.List("deployments")); n != 0 {
-				t.Errorf("%d Deployments, want none", n)
+				t.Errorf("%d Deployments, want 0", n)
 			}
 			if len(p.store) >= 201 {
 				t.Error("its store has every Foo")
@@ -195,7 +195,7 @@ var rows = []row{
 		},
 		floods: true,
 		passes: func(t *testing.T, s *server, p *byCore) {
-			// 5 ms, doubled up to 30 s, less up to a half: 120 in an hour and 13 before, or 253.
+			// 5 ms, doubled up to 30 s, less up to half by jitter: 120 in an hour and 13 before, or 253.
 			if n := s.count("POST deployments 403"); n < 120 || n > 260 {
 				t.Errorf("%d tries in an hour, want about 130 to 250", n)
 			}
@@ -203,7 +203,7 @@ var rows = []row{
 	},
 	{
 		name: "a busy server",
-		// The list gets 429, and the server says when to try again.
+		// The list gets 429 with Retry-After.
 		play: func(s *server, start func()) {
 			s.create("new")
 			s.Intercept(once(isListOfFoos, func(w http.ResponseWriter, _ *http.Request) bool {
@@ -214,15 +214,15 @@ var rows = []row{
 		},
 		ends: "429",
 		passes: func(t *testing.T, s *server, p *byCore) {
-			// A Reflector that knew of it would begin with a streaming list again.
+			// If the Reflector had seen the 429, it would start with a streaming list again.
 			if n := s.count("WATCH foos 422"); n != 1 {
-				t.Errorf("%d streaming lists, want 1: the RESTClient has dealt with it", n)
+				t.Errorf("%d streaming lists, want 1: the RESTClient must retry", n)
 			}
 		},
 	},
 	{
 		name: "a token that expires",
-		// The file has a new one, as it has in a Pod every hour.
+		// The file gets a new token, as in a Pod every hour.
 		play: func(s *server, start func()) {
 			s.create("first")
 			start()

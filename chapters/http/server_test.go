@@ -25,17 +25,17 @@ const (
 	deploymentPath = "/apis/apps/v1/namespaces/default/deployments/"
 )
 
-// server is an API server in memory that knows who may come in. It and its clients live in
-// one bubble of testing/synctest: the network is memory, and an hour takes no time.
+// server is an in-memory API server that checks tokens. The server and its clients run in one
+// bubble of testing/synctest: the network is memory, and an hour takes no time.
 type server struct {
 	*testkit.APIServer
 	t *testing.T
-	// tokenFile has the only token that is accepted.
+	// tokenFile holds the only valid token.
 	tokenFile string
 
 	mu sync.Mutex
-	// flood says that a hundred POSTs were refused within a second. That stops the program: it
-	// would never stop by itself.
+	// flood reports that a hundred POSTs were rejected within a second. The server then stops
+	// the program, which would go on forever.
 	flood bool
 	stop  func()
 }
@@ -50,7 +50,7 @@ func newServer(t *testing.T) *server {
 		case r.Header.Get("Authorization") != "Bearer "+s.token():
 			testkit.WriteError(w, apierrors.NewUnauthorized("Unauthorized"))
 		case r.URL.Query().Has("sendInitialEvents"):
-			// As an old server: the Reflector then sends a list and a watch.
+			// Like an old server: the Reflector then sends a list and a watch.
 			testkit.WriteError(w, apierrors.NewInvalid(schema.GroupKind{}, "", nil))
 		default:
 			objects.ServeHTTP(w, r)
@@ -76,8 +76,8 @@ func (s *server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// answers returns "METHOD resource code" of each request that was answered, in order. The
-// method of a watch is WATCH.
+// answers returns "METHOD resource code" of each answered request, in order. A watch's method
+// is WATCH.
 func (s *server) answers() (answers []string) {
 	for _, request := range s.Log() {
 		if request.Watch {
@@ -90,7 +90,7 @@ func (s *server) answers() (answers []string) {
 	return answers
 }
 
-// count returns how many answers there were, as in "POST deployments 201".
+// count returns the number of these answers, such as "POST deployments 201".
 func (s *server) count(answer string) (n int) {
 	for _, a := range s.answers() {
 		if a == answer {
@@ -100,40 +100,40 @@ func (s *server) count(answer string) (n int) {
 	return n
 }
 
-// token reads the token from the file, as the script does that starts the program.
+// token reads the token from the file, like the script that starts the program.
 func (s *server) token() string {
 	token, _ := os.ReadFile(s.tokenFile) // no token once the test has ended
 	return string(token)
 }
 
-// setToken puts another token into the file, as a kubelet does for a Pod.
+// setToken replaces the token in the file, like a kubelet does for a Pod.
 func (s *server) setToken(token string) {
 	if err := os.WriteFile(s.tokenFile, []byte(token), 0o600); err != nil {
 		s.t.Fatal(err)
 	}
 }
 
-// unanswered keeps a request until the client gives up.
+// unanswered blocks a request until the client gives up.
 func unanswered(_ http.ResponseWriter, r *http.Request) bool {
 	<-r.Context().Done()
 	panic(http.ErrAbortHandler)
 }
 
-// What people do.
+// User actions.
 
-// create makes a Foo that asks for a Deployment of the same name.
+// create creates a Foo that asks for a Deployment of the same name.
 func (s *server) create(name string) {
 	s.Add(fooPath+name, &unstructured.Unstructured{Object: map[string]any{
 		"spec": map[string]any{"deploymentName": name, "replicas": int64(2)},
 	}})
 }
 
-// label changes a Foo, but not what it asks for.
+// label changes a Foo's metadata, not its spec.
 func (s *server) label(name, value string) {
 	s.Edit(fooPath+name, func(foo *unstructured.Unstructured) { foo.SetLabels(map[string]string{"label": value}) })
 }
 
-// What comes of it.
+// Results.
 
 // wrote fails the test unless these are the answers to all writes, in this order.
 func (s *server) wrote(t *testing.T, want ...string) {
@@ -146,5 +146,5 @@ func (s *server) wrote(t *testing.T, want ...string) {
 	}
 }
 
-// has reports whether there is a Deployment of this name.
+// has reports whether the Deployment exists.
 func (s *server) has(name string) bool { return s.Get(deploymentPath+name) != nil }

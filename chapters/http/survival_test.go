@@ -11,8 +11,8 @@ import (
 	"time"
 )
 
-// Each fault breaks the program of this chapter, and does not break the core.
-func TestWhatItDoesNotSurvive(t *testing.T) {
+// TestFaults verifies that each fault breaks this chapter's program but not the core.
+func TestFaults(t *testing.T) {
 	for _, row := range rows {
 		t.Run(row.name, func(t *testing.T) {
 			t.Run("by HTTP", func(t *testing.T) { synctest.Test(t, row.breaks) })
@@ -21,7 +21,7 @@ func TestWhatItDoesNotSurvive(t *testing.T) {
 	}
 }
 
-// breaks tests that the fault breaks the program of this chapter.
+// breaks tests that the fault breaks this chapter's program.
 func (r row) breaks(t *testing.T) {
 	s := newServer(t)
 	p := play(t, s, r.play, startByHTTP)
@@ -29,7 +29,7 @@ func (r row) breaks(t *testing.T) {
 		t.Errorf("error %v, want one with %q; the new Foo has a Deployment: %t", p.err, r.ends, s.has("new"))
 	}
 	if r.floods && (!s.flood || s.Get(fooPath + "new").Object["status"] != nil) {
-		t.Errorf("a hundred POSTs were refused within a second: %t; the Foo is %v", s.flood, s.Get(fooPath+"new"))
+		t.Errorf("a hundred POSTs were rejected within a second: %t; the Foo is %v", s.flood, s.Get(fooPath+"new"))
 	}
 	if r.fails != nil {
 		r.fails(t, s, p)
@@ -44,14 +44,14 @@ func (r row) isSurvived(t *testing.T) {
 		t.Error("the new Foo has no Deployment")
 	}
 	if s.flood {
-		t.Error("a hundred POSTs were refused within a second")
+		t.Error("a hundred POSTs were rejected within a second")
 	}
 	if r.passes != nil {
 		r.passes(t, s, p)
 	}
 }
 
-// play plays a fault, and an hour.
+// play injects a fault, then waits an hour.
 func play[P any](t *testing.T, s *server, fault func(s *server, start func()), begin func(context.Context, *testing.T, *server) P) (program P) {
 	fault(s, func() {
 		ctx, cancel := context.WithCancel(t.Context())
@@ -59,7 +59,7 @@ func play[P any](t *testing.T, s *server, fault func(s *server, start func()), b
 		s.stop = cancel
 		s.mu.Unlock()
 		program = begin(ctx, t, s)
-		time.Sleep(50 * time.Millisecond) // The core looks each 20 ms whether it is in sync.
+		time.Sleep(50 * time.Millisecond) // The core checks every 20 ms whether it is in sync.
 		synctest.Wait()
 	})
 	time.Sleep(time.Hour)
@@ -67,8 +67,8 @@ func play[P any](t *testing.T, s *server, fault func(s *server, start func()), b
 	return program
 }
 
-// once returns what the server calls before each request: play, for the first request of
-// this sort.
+// once returns a function for the server to call before each request: it calls play for the first
+// request that matches.
 func once(is func(*http.Request) bool, play func(http.ResponseWriter, *http.Request) bool) func(http.ResponseWriter, *http.Request) bool {
 	var played atomic.Bool
 	return func(w http.ResponseWriter, r *http.Request) bool {
