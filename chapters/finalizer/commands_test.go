@@ -13,15 +13,14 @@ import (
 	"example.com/byhand/chapters/internal/chaptertest"
 )
 
-// The kind is the core's.
+// The kind belongs to the core.
 func TestMain(m *testing.M) { os.Exit(chaptertest.Run(m, chaptertest.CoreCRDs)) }
 
-// Each command of the README runs, and what it promises comes true. The program looks at
-// the README's namespace alone, with the rights of config/rbac, and its folder bin/volumes is in a
-// directory of the test.
+// TestReadme runs the README's commands. The program watches only the README's namespace, with the
+// permissions of config/rbac, and its folder bin/volumes is in a temporary directory.
 func TestReadme(t *testing.T) {
 	c := chaptertest.New(t)
-	// Without the program, the Project could not go otherwise.
+	// Otherwise the Project could not be deleted without the program.
 	t.Cleanup(func() {
 		c.Shell(`kubectl -n byhand-shelf patch project example-project --type=merge -p '{"metadata":{"finalizers":null}}' || true; kubectl delete --ignore-not-found --wait=false namespace byhand-shelf`)
 	})

@@ -38,17 +38,17 @@ const (
 func main() {
 	kubeconfig := flag.String("kubeconfig", "", "kubeconfig `file` (default: $KUBECONFIG, then ~/.kube/config, then the Pod's own account)")
 	var o options
-	flag.StringVar(&o.store, "store", "", "the `directory` of the volumes, such as bin/volumes. It belongs to one cluster: volumes of Projects that this does not have are deleted")
-	flag.StringVar(&o.namespace, "namespace", metav1.NamespaceAll, "the only namespace to look at (default: all)")
-	flag.IntVar(&o.maxVolumes, "max-volumes", 1000, "how many volumes a Project may have")
-	flag.BoolFunc("trace", "print every step instead of the log: of all, of one Project (--trace=default/example-project), or as lines of JSON (--trace=json)", o.trace.Set)
+	flag.StringVar(&o.store, "store", "", "the `directory` of the volumes, such as bin/volumes. It belongs to one cluster: volumes of Projects that the cluster does not have are deleted")
+	flag.StringVar(&o.namespace, "namespace", metav1.NamespaceAll, "the only namespace to watch (default: all)")
+	flag.IntVar(&o.maxVolumes, "max-volumes", 1000, "maximum number of volumes per Project")
+	flag.BoolFunc("trace", "print every step instead of the log: for all Projects, for one (--trace=default/example-project), or as JSON lines (--trace=json)", o.trace.Set)
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	// After the first signal a second one ends the process at once.
+	// After the first signal, a second one ends the process at once.
 	context.AfterFunc(ctx, stop)
-	config, _, err := connect.Config(connect.Options{Kubeconfig: *kubeconfig, QPS: -1}) // no limit but the server's own
+	config, _, err := connect.Config(connect.Options{Kubeconfig: *kubeconfig, QPS: -1}) // only the server's own limit
 	if flag.NArg() > 0 {
-		err = errors.New("usage: no arguments (what --trace is to show stands behind its =) (see --help)")
+		err = errors.New("usage: no arguments are allowed; write --trace=WHAT (see --help)")
 	}
 	if err == nil {
 		err = run(ctx, config, o)
@@ -67,13 +67,13 @@ type options struct {
 
 func run(ctx context.Context, config *rest.Config, o options) error {
 	if o.store == "" || o.maxVolumes < 1 {
-		return errors.New("usage: --store DIR, where the volumes are to be, --max-volumes at least 1 (see --help)")
+		return errors.New("usage: --store DIR for the volumes, --max-volumes at least 1 (see --help)")
 	}
 	observe := observer.New(observer.Options{All: o.trace.On()})
 	observe.Print(o.trace, os.Stdout)
 	defer observe.Close()
 
-	// Clients, and the storage.
+	// Clients and storage.
 	client, err := clientset.NewForConfig(observe.Requests(config))
 	if err != nil {
 		return connect.ExplainConfig(err)
@@ -102,7 +102,7 @@ func run(ctx context.Context, config *rest.Config, o options) error {
 	}
 	projectController := controller.New(queue, observe.Reconcile(project, reconciler).Reconcile)
 
-	// Run: the informer, then the workers and the sweeps. All end with ctx.
+	// Run the informer, then the workers and the sweeps, until ctx is done.
 	ctx, cancel := context.WithCancel(ctx)
 	var running sync.WaitGroup
 	defer running.Wait()
@@ -114,7 +114,7 @@ func run(ctx context.Context, config *rest.Config, o options) error {
 	running.Go(func() {
 		wait.UntilWithContext(ctx, func(ctx context.Context) {
 			if err := reconciler.sweep(ctx); err != nil && ctx.Err() == nil {
-				klog.FromContext(ctx).Error(err, "Orphans may be left, trying again", "after", sweepPeriod)
+				klog.FromContext(ctx).Error(err, "Orphans may remain, retrying", "after", sweepPeriod)
 			}
 		}, sweepPeriod)
 	})
@@ -124,7 +124,7 @@ func run(ctx context.Context, config *rest.Config, o options) error {
 	return nil
 }
 
-// project is what the observer has to know of Projects.
+// project tells the observer how to print Projects.
 var project = observer.Kind{
 	GVK:      v1alpha1.SchemeGroupVersion.WithKind("Project"),
 	Resource: "projects",

@@ -13,8 +13,8 @@ import (
 	"example.com/byhand/kit/check"
 )
 
-// The whole program, from an orphan to the end of the sample. It needs the rights of config/rbac, and
-// no other.
+// TestRun runs the whole program, from an orphan to the sample's deletion. The permissions of
+// config/rbac are exactly enough.
 func TestRun(t *testing.T) {
 	kind := check.Kind{Scheme: clientset.Scheme, Plural: "projects", CRD: "../../config/crd/projects.examples-gzh.com.yaml", Sample: "config/samples/project.yaml"}
 	volumes, err := newDirectory(filepath.Join(t.TempDir(), "store"))
@@ -31,7 +31,7 @@ func TestRun(t *testing.T) {
 		stores := func(want ...types.UID) {
 			t.Helper()
 			if owners, err := volumes.Owners(t.Context()); err != nil || !slices.Equal(owners, want) {
-				t.Errorf("the store has folders of %v (%v), want %v", owners, err, want)
+				t.Errorf("the store has folders for %v (%v), want %v", owners, err, want)
 			}
 		}
 		stores(p.Get(p.Path).GetUID())

@@ -21,30 +21,30 @@ import (
 	"example.com/byhand/controller"
 )
 
-// finalizer keeps a Project until its volumes are gone. The name begins with a domain:
-// otherwise the API server warns, because two programs could mean the same word.
+// finalizer keeps a Project until its volumes are deleted. The name begins with a domain:
+// otherwise the API server warns, because two programs could use the same word.
 const finalizer = "examples-gzh.com/volumes"
 
-// projectReconciler gives each Project its volumes, and takes them away before the Project
-// goes. All fields but the last one must be set.
+// projectReconciler gives each Project its volumes, and deletes them before the Project
+// disappears. All fields but the last one must be set.
 type projectReconciler struct {
 	projects     clientset.ProjectsGetter
 	projectStore cache.Store // the cache
 	storage      storage
-	maxVolumes   int // for each Project
+	maxVolumes   int // per Project
 	events       record.EventRecorder
 	// writes holds the writes that the cache does not show yet.
 	writes controller.PendingWrites
 }
 
-// Reconcile has the contract of controller.Reconcile.
+// Reconcile implements controller.Reconcile.
 func (r *projectReconciler) Reconcile(ctx context.Context, key cache.ObjectName) (requeueAfter time.Duration, err error) {
 	if !r.writes.Observed(key) {
 		return controller.CacheRetry, nil
 	}
 	stored, exists, err := r.projectStore.GetByKey(key.String())
 	if err != nil || !exists {
-		// A Project goes after its volumes. Unless a person removed the finalizer: see sweep.
+		// Its volumes were deleted first, unless someone removed the finalizer: see sweep.
 		return 0, err
 	}
 	project := stored.(*v1alpha1.Project)
@@ -54,10 +54,10 @@ func (r *projectReconciler) Reconcile(ctx context.Context, key cache.ObjectName)
 	return 0, r.provide(ctx, project)
 }
 
-// provide makes the volumes of a Project what its spec asks for.
+// provide creates and deletes volumes until they match the Project's spec.
 func (r *projectReconciler) provide(ctx context.Context, project *v1alpha1.Project) (err error) {
-	// First the finalizer. The other way round, a Project that is deleted between the two
-	// leaves volumes that no object names.
+	// The finalizer comes first. Otherwise a Project deleted between the two steps leaves
+	// volumes that no object refers to.
 	if !slices.Contains(project.Finalizers, finalizer) {
 		if project, err = r.addFinalizer(ctx, project); err != nil {
 			return err
@@ -65,11 +65,11 @@ func (r *projectReconciler) provide(ctx context.Context, project *v1alpha1.Proje
 	}
 	replicas := int(project.Spec.Replicas)
 	if replicas > r.maxVolumes {
-		r.events.Eventf(project, corev1.EventTypeWarning, "TooManyVolumes", "spec.replicas is %d, and a Project may have %d volumes (--max-volumes): none is created or deleted", replicas, r.maxVolumes)
-		return nil // The next spec adds the key again.
+		r.events.Eventf(project, corev1.EventTypeWarning, "TooManyVolumes", "spec.replicas is %d, but a Project may have at most %d volumes (--max-volumes): no volume is created or deleted", replicas, r.maxVolumes)
+		return nil // the next change of the spec enqueues the key
 	}
 
-	// What there is against what there should be.
+	// Compare the actual with the desired state.
 	volumes, err := r.storage.Volumes(ctx, project.UID)
 	if err != nil {
 		return r.failed(project, err)
@@ -96,7 +96,7 @@ func (r *projectReconciler) provide(ctx context.Context, project *v1alpha1.Proje
 	return nil
 }
 
-// difference returns which volumes are to be created and which deleted.
+// difference returns the volumes to create and the volumes to delete.
 func difference(volumes []int, replicas int) (missing, surplus []int) {
 	there := sets.New(volumes...)
 	for n := range replicas {
@@ -112,18 +112,18 @@ func difference(volumes []int, replicas int) (missing, surplus []int) {
 	return missing, surplus
 }
 
-// release deletes the volumes of a Project that is being deleted. Then it lets the Project
-// go: the API server removes it with its last finalizer.
+// release deletes the volumes of a Project that is being deleted, then removes the
+// finalizer. The API server removes the Project with its last finalizer.
 func (r *projectReconciler) release(ctx context.Context, project *v1alpha1.Project) error {
 	if err := r.storage.DeleteAll(ctx, project.UID); err != nil {
 		return r.failed(project, err)
 	}
 	i := slices.Index(project.Finalizers, finalizer)
 	if i < 0 {
-		return nil // It waits for the finalizers of others.
+		return nil // other finalizers are left
 	}
-	// Two operations on one place in the list: what others have in it stays. If they have
-	// changed it meanwhile, so that another one is in that place, the test fails.
+	// Test and remove the same index, so other finalizers stay. If the list has changed and
+	// the index holds a different finalizer, the test fails.
 	place := fmt.Sprintf("/metadata/finalizers/%d", i)
 	_, err := r.patch(ctx, project,
 		operation{Op: "test", Path: "/metadata/uid", Value: project.UID},
@@ -132,16 +132,15 @@ func (r *projectReconciler) release(ctx context.Context, project *v1alpha1.Proje
 	return err
 }
 
-// addFinalizer returns the Project as the API server has it with the finalizer. The test
-// makes sure that no other program has changed the list, and that the Project is not being deleted:
-// then the API server takes no new finalizer.
+// addFinalizer returns the live Project with the finalizer. The test fails if another
+// program has changed the Project or it is being deleted: then no finalizer can be added.
 func (r *projectReconciler) addFinalizer(ctx context.Context, project *v1alpha1.Project) (*v1alpha1.Project, error) {
 	return r.patch(ctx, project,
 		operation{Op: "test", Path: "/metadata/resourceVersion", Value: project.ResourceVersion},
 		operation{Op: "add", Path: "/metadata/finalizers", Value: append(slices.Clone(project.Finalizers), finalizer)})
 }
 
-// operation is one of a JSON Patch (RFC 6902). They take effect together or not at all.
+// operation is part of a JSON Patch (RFC 6902). They take effect together or not at all.
 type operation struct {
 	Op    string `json:"op"`
 	Path  string `json:"path"`
@@ -158,8 +157,8 @@ func (r *projectReconciler) patch(ctx context.Context, project *v1alpha1.Project
 	if isFailedTest(err) {
 		err = conflict(project, err)
 	}
-	// In every case the cache must show another version first: of a Project that goes with its
-	// last finalizer there is no newer one.
+	// Wait until the cache shows any other version: a Project that disappears with its last
+	// finalizer has no newer one.
 	r.writes.AwaitChange(cache.MetaObjectToName(project), r.projectStore, project, err)
 	if err != nil {
 		return nil, fmt.Errorf("patch the finalizers of Project %s/%s: %w", project.Namespace, project.Name, err)
@@ -167,25 +166,25 @@ func (r *projectReconciler) patch(ctx context.Context, project *v1alpha1.Project
 	return patched, nil
 }
 
-// isFailedTest reports whether a JSON Patch was refused as a whole. That is 422, as for an
-// invalid object, but without the fields that are invalid.
+// isFailedTest reports whether a test of a JSON Patch failed. That is 422, like an invalid
+// object, but without the invalid fields.
 func isFailedTest(err error) bool {
 	status := apierrors.APIStatus(nil)
 	return apierrors.IsInvalid(err) && errors.As(err, &status) && (status.Status().Details == nil || len(status.Status().Details.Causes) == 0)
 }
 
-// conflict returns an error that says: the Project has changed, look again.
+// conflict returns a Conflict: the Project has changed, reconcile again.
 func conflict(project *v1alpha1.Project, err error) error {
 	return apierrors.NewConflict(v1alpha1.Resource("projects"), project.Name, err)
 }
 
-// confirm asks the API server for the Project before volumes of a living one are deleted.
-// The cache does not decide that alone:
+// confirm reads the live Project before volumes of a Project that stays are deleted. The
+// cache alone must not decide:
 //
-//	1.0 s  A person sets replicas from 1 to 3. The program creates two volumes and stops.
-//	2.0 s  It starts again. Its first list comes from an API server that is behind and
-//	       still says 1.
-//	2.1 s  Two volumes with data would be deleted, and created again, empty.
+//	1.0 s  A user sets replicas from 1 to 3. The program creates two volumes and stops.
+//	2.0 s  It starts again. Its first list comes from an API server whose cache is stale
+//	       and still shows 1.
+//	2.1 s  Two volumes with data would be deleted, and recreated empty.
 func (r *projectReconciler) confirm(ctx context.Context, project *v1alpha1.Project) error {
 	live, err := r.projects.Projects(project.Namespace).Get(ctx, project.Name, metav1.GetOptions{})
 	if err != nil {
@@ -197,8 +196,8 @@ func (r *projectReconciler) confirm(ctx context.Context, project *v1alpha1.Proje
 	return nil
 }
 
-// failed says in an Event that the storage has failed, since a Project has no status that could, and
-// returns the error: the worker tries again. client-go counts Events that say the same, and limits them.
+// failed reports a failure of the storage in an Event, since a Project has no status, and returns
+// the error so that the worker retries. client-go aggregates and limits equal Events.
 func (r *projectReconciler) failed(project *v1alpha1.Project, err error) error {
 	r.events.Event(project, corev1.EventTypeWarning, "VolumesFailed", err.Error())
 	return fmt.Errorf("volumes of Project %s/%s: %w", project.Namespace, project.Name, err)

@@ -13,8 +13,8 @@ import (
 	"example.com/byhand/controller"
 )
 
-// A life: the finalizer, volumes, more of them, fewer, none. Of a write that the cache does not
-// show yet the next reconcile waits for the cache.
+// TestLife takes a Project through its life: the finalizer, volumes, more, fewer, none. After each
+// write the next reconcile waits until the cache shows it.
 func TestLife(t *testing.T) {
 	w := newWorld(t)
 	uid := w.create("p", 2)
@@ -23,13 +23,13 @@ func TestLife(t *testing.T) {
 	w.told("Normal VolumesReady 2 volumes: 2 created, 0 deleted")
 	w.has(uid, 0, 1)
 	if again := w.must(); again != controller.CacheRetry {
-		t.Errorf("look again after %s, want %s", again, controller.CacheRetry)
+		t.Errorf("requeue after %s, want %s", again, controller.CacheRetry)
 	}
 	w.sync()
 	w.must()
 	w.told()
 
-	// Volumes are deleted after a look at the Project itself.
+	// Volumes are deleted only after a GET of the Project.
 	w.change(scaled(1))
 	w.sync()
 	w.must("GET projects/p")
@@ -42,15 +42,15 @@ func TestLife(t *testing.T) {
 	w.isEmpty()
 	w.waitsFor()
 	if again := w.must(); again != controller.CacheRetry {
-		t.Errorf("look again after %s, want %s", again, controller.CacheRetry)
+		t.Errorf("requeue after %s, want %s", again, controller.CacheRetry)
 	}
 	w.sync()
 	w.must()
 	w.told()
 }
 
-// Another client changes the Project between the cache and the patch: it is refused, no
-// finalizer is lost, and it is made again from what the cache shows then.
+// TestConflict changes the Project between the cache and the patch: the patch is rejected, no
+// finalizer is lost, and the next reconcile builds it from the updated cache.
 func TestConflict(t *testing.T) {
 	set := func(finalizers ...string) func(*world) {
 		return func(w *world) { w.change(finalized(finalizers...)) }
@@ -62,12 +62,12 @@ func TestConflict(t *testing.T) {
 		meanwhile func(w *world)
 		want      []string
 	}{
-		{"added behind one that comes", false, nil, set("a.example.com/x"), []string{"a.example.com/x", finalizer}},
-		{"removed where one before it goes", true, []string{"a.example.com/x", finalizer, "b.example.com/x"}, set(finalizer, "b.example.com/x"), []string{"b.example.com/x"}},
-		// The API server would take no new finalizer.
-		{"not added to one that is deleted", false, []string{"a.example.com/x"}, (*world).delete, []string{"a.example.com/x"}},
-		// Volumes are those of a UID: those of the first one go.
-		{"not removed from another of this name", true, []string{finalizer}, func(w *world) {
+		{"added after a new one", false, nil, set("a.example.com/x"), []string{"a.example.com/x", finalizer}},
+		{"removed after one before it disappears", true, []string{"a.example.com/x", finalizer, "b.example.com/x"}, set(finalizer, "b.example.com/x"), []string{"b.example.com/x"}},
+		// The API server would reject a new finalizer.
+		{"not added during deletion", false, []string{"a.example.com/x"}, (*world).delete, []string{"a.example.com/x"}},
+		// Volumes belong to a UID: the first Project's are deleted.
+		{"not removed from a new Project of this name", true, []string{finalizer}, func(w *world) {
 			create(w.T, w.directory, w.api.Get(projects+"p").GetUID(), 0)
 			w.change(finalized())
 			w.create("p", 1, finalizer)
@@ -91,18 +91,18 @@ func TestConflict(t *testing.T) {
 			w.isEmpty()
 			w.told()
 
-			w.must() // Not before the cache shows it.
+			w.must() // not before the cache shows it
 			w.settle()
 			w.waitsFor(test.want...)
 		})
 	}
 }
 
-// A cache that is behind deletes no volume.
+// TestStaleCacheDeletesNothing verifies that a stale cache deletes no volume.
 func TestStaleCacheDeletesNothing(t *testing.T) {
 	for reason, meanwhile := range map[string]func(w *world){
 		"the Project asks for more": func(w *world) { w.change(scaled(3)) },
-		"it is another Project": func(w *world) {
+		"the Project was recreated": func(w *world) {
 			w.change(finalized())
 			w.delete()
 			w.create("p", 1)
@@ -123,7 +123,8 @@ func TestStaleCacheDeletesNothing(t *testing.T) {
 	}
 }
 
-// A storage that refuses: an Event says so, and it is tried again. A Project that is being deleted waits.
+// TestStorageFails verifies that a failing storage is reported in an Event and retried, and that a
+// Project that is being deleted waits.
 func TestStorageFails(t *testing.T) {
 	w := newWorld(t)
 	fails := func() {
@@ -131,7 +132,7 @@ func TestStorageFails(t *testing.T) {
 		w.storage.err = syscall.EROFS
 		w.sync()
 		if _, err := w.reconcile(); err == nil {
-			t.Error("no error: it would not be tried again")
+			t.Error("no error: it would not be retried")
 		}
 		w.told("Warning VolumesFailed read-only file system")
 		w.storage.err = nil
@@ -148,8 +149,8 @@ func TestStorageFails(t *testing.T) {
 	w.waitsFor()
 }
 
-// The process is killed before and after each step that it takes: each write to the API
-// server, each change of the storage. Whatever is left, the next process ends the work.
+// TestKilledAtEachStep kills the process before and after each write to the API server and to the
+// storage. The next process completes the work.
 func TestKilledAtEachStep(t *testing.T) {
 	for _, others := range [][]string{nil, {"a.example.com/x"}} {
 		for killAt, wasKilled := 1, true; wasKilled; killAt++ {

@@ -13,28 +13,28 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// storage is a system outside the cluster that holds volumes. An owner is a Project, by its
-// UID: a name may be given to another one.
+// storage is a system outside the cluster that holds volumes. An owner is a Project's UID:
+// unlike a name, it is never reused.
 //
-// The program may be killed in each call, and calls it again. So to create what exists and
-// to delete what does not are no errors.
+// The program may be killed in any call, and repeats it. So creating an existing volume and
+// deleting a missing one are not errors.
 type storage interface {
-	// Owners returns who may have volumes.
+	// Owners returns the owners that may have volumes.
 	Owners(ctx context.Context) ([]types.UID, error)
-	// Volumes returns the numbers of an owner's volumes, none of one that it does not know.
+	// Volumes returns the numbers of an owner's volumes, empty if the owner is unknown.
 	Volumes(ctx context.Context, owner types.UID) ([]int, error)
 	Create(ctx context.Context, owner types.UID, n int) error
 	Delete(ctx context.Context, owner types.UID, n int) error
-	// DeleteAll deletes the volumes of an owner and forgets the owner.
+	// DeleteAll deletes an owner's volumes and the owner.
 	DeleteAll(ctx context.Context, owner types.UID) error
 }
 
 // directory is a storage in a directory tree: volume 2 of an owner is directory/UID/2.
 //
-// No symlink in it leads out of the tree: os.Root opens each part of a path on its own.
+// No symlink leads out of the tree: os.Root checks each part of a path.
 type directory string
 
-// newDirectory makes the directory if it is missing.
+// newDirectory creates the directory if it is missing.
 func newDirectory(name string) (directory, error) {
 	if err := os.MkdirAll(name, 0o700); err != nil {
 		return "", fmt.Errorf("--store: %w", err)
@@ -42,7 +42,7 @@ func newDirectory(name string) (directory, error) {
 	return directory(name), nil
 }
 
-// isUID matches the UIDs that the API server gives. Nothing else in the directory is ours.
+// isUID matches UIDs as the API server generates them. Everything else in the directory is ignored.
 var isUID = regexp.MustCompile(`^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$`).MatchString
 
 func (d directory) Owners(context.Context) (owners []types.UID, err error) {
@@ -87,16 +87,16 @@ func (d directory) DeleteAll(_ context.Context, owner types.UID) error {
 	return d.of(owner, func(root *os.Root) error { return root.RemoveAll(string(owner)) })
 }
 
-// of opens the directory for a call about one owner. What is no UID could be a path to another one.
+// of opens the directory for a call about one owner. An owner that is not a UID could be a path elsewhere.
 func (d directory) of(owner types.UID, do func(root *os.Root) error) error {
 	if !isUID(string(owner)) {
-		return fmt.Errorf("the owner %q is no UID", owner)
+		return fmt.Errorf("the owner %q is not a UID", owner)
 	}
 	return d.open(do)
 }
 
-// open opens the directory for one call. One that was kept open would stay the old one when
-// another file system is mounted in its place.
+// open opens the directory for one call. A directory kept open would remain the old one after
+// another file system is mounted over it.
 func (d directory) open(do func(root *os.Root) error) error {
 	root, err := os.OpenRoot(string(d))
 	if err != nil {

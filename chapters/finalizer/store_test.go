@@ -9,7 +9,8 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// A store that is gone is an error, not an empty store. Otherwise its volumes would count as deleted.
+// TestDirectoryIsGone verifies that a missing store is an error, not an empty store: otherwise its
+// volumes would count as deleted.
 func TestDirectoryIsGone(t *testing.T) {
 	d := directory(filepath.Join(t.TempDir(), "gone"))
 	_, owners := d.Owners(t.Context())

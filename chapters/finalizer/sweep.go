@@ -14,17 +14,16 @@ import (
 	"example.com/byhand/api/examples-gzh.com/v1alpha1"
 )
 
-// sweepPeriod is how often orphans are looked for, besides at the start.
+// sweepPeriod is the interval between sweeps. The first one is at the start.
 const sweepPeriod = 10 * time.Minute
 
-// sweep deletes orphans: the volumes of Projects that are gone, because a person removed
-// the finalizer by force. Nothing else tells of them: there is no object any more, and
-// perhaps no event, if the program was off.
+// sweep deletes orphans: volumes of Projects whose finalizer was removed by force. No object
+// refers to them any more, and the program may have been off during the deletion.
 //
-// A Project that exists must not lose its volumes. The order sees to that: first the
-// folders are read, then the Projects. A folder is made only after its Project has the
-// finalizer. So the Project of a folder that was read is in each list that begins later,
-// whichever process made the folder, or it is gone for ever: no other gets its UID.
+// A Project that exists must not lose its volumes. The order guarantees that: sweep reads
+// first the folders, then the Projects. A folder is created only after its Project has the
+// finalizer. So every later list contains the Project of a folder that was read, whichever
+// process created the folder, unless the Project is gone: its UID is never reused.
 func (r *projectReconciler) sweep(ctx context.Context) error {
 	owners, err := r.storage.Owners(ctx)
 	if err != nil {
@@ -39,12 +38,12 @@ func (r *projectReconciler) sweep(ctx context.Context) error {
 		return nil
 	}
 
-	// That the cache does not have a Project proves nothing: its list may be older than the
-	// folder, and with --namespace it has one namespace. So ask for the Projects of all.
-	// Without a resourceVersion the answer is the newest.
+	// A Project missing from the cache proves nothing: the cached list may be older than the
+	// folder, and with --namespace it covers one namespace. So list the Projects of all
+	// namespaces. Without a resourceVersion the response is current.
 	list, err := r.projects.Projects(metav1.NamespaceAll).List(ctx, metav1.ListOptions{})
 	if err == nil && (list.ResourceVersion == "" || list.Continue != "") {
-		err = errors.New("the answer is no list of Projects, or a part of one") // A client decodes anything.
+		err = errors.New("the response is not a complete list of Projects") // a client decodes anything
 	}
 	if err != nil {
 		return fmt.Errorf("look for orphans: %w", err)
@@ -54,9 +53,9 @@ func (r *projectReconciler) sweep(ctx context.Context) error {
 	}
 	for _, owner := range slices.DeleteFunc(owners, isOwned) {
 		if err := r.storage.DeleteAll(ctx, owner); err != nil {
-			return fmt.Errorf("delete the volumes of Project %s, which is gone: %w", owner, err)
+			return fmt.Errorf("delete the volumes of the missing Project %s: %w", owner, err)
 		}
-		klog.FromContext(ctx).Info("Deleted the volumes of a Project that is gone", "uid", owner)
+		klog.FromContext(ctx).Info("Deleted the volumes of a missing Project", "uid", owner)
 	}
 	return nil
 }

@@ -10,8 +10,9 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// Volumes whose Project is gone are deleted, all others stay, also those of a Project that comes
-// while a sweep runs. Where the cache has the Project of each folder, no request is sent.
+// TestSweep verifies that volumes whose Project is gone are deleted and all others stay, even those
+// of a Project created during a sweep. If the cache has the Project of each folder, no request is
+// sent.
 func TestSweep(t *testing.T) {
 	w := newWorld(t)
 	p := w.create("p", 2)
@@ -19,9 +20,9 @@ func TestSweep(t *testing.T) {
 	w.api.Forget()
 	w.sweeps()
 	if log := w.api.Log(); len(log) > 0 {
-		t.Errorf("it has sent %+v, want nothing", log)
+		t.Errorf("it sent %+v, want nothing", log)
 	}
-	unseen := w.create("unseen", 1, finalizer) // As a Project of another namespace, with --namespace.
+	unseen := w.create("unseen", 1, finalizer) // like a Project of another namespace, with --namespace
 	create(t, w.directory, unseen, 0)
 	create(t, w.directory, uid(3), 0)
 	foreign := []string{filepath.Join(string(w.directory), "lost+found"), filepath.Join(string(w.directory), string(uid(4)))}
@@ -31,7 +32,7 @@ func TestSweep(t *testing.T) {
 	var late types.UID
 	w.api.Intercept(func(answer http.ResponseWriter, r *http.Request) bool {
 		w.api.Next.ServeHTTP(answer, r)
-		late = w.create("late", 1, finalizer) // When the list is made, by another process.
+		late = w.create("late", 1, finalizer) // by another process, during the list
 		create(t, w.directory, late, 0)
 		return true
 	})
@@ -42,7 +43,7 @@ func TestSweep(t *testing.T) {
 	w.has(uid(3))
 	for _, name := range foreign {
 		if _, err := os.Lstat(name); err != nil {
-			t.Errorf("what is not ours was deleted: %v", err)
+			t.Errorf("a foreign file was deleted: %v", err)
 		}
 	}
 }

@@ -22,8 +22,8 @@ import (
 	"example.com/byhand/kit/testkit"
 )
 
-// world is a reconciler between an API server and a storage. Nothing moves by itself: a
-// test says when the cache catches up and when a key is reconciled.
+// world is a reconciler between an API server and a storage. Nothing happens by itself: a
+// test decides when the cache catches up and when a key is reconciled.
 type world struct {
 	*testing.T
 	api        *testkit.APIServer
@@ -33,7 +33,7 @@ type world struct {
 	events     *record.FakeRecorder
 	reconciler *projectReconciler
 
-	// effects counts what has an effect outside the process. At number killAt it is killed.
+	// effects counts effects outside the process. At number killAt it is killed.
 	effects, killAt int
 }
 
@@ -52,7 +52,7 @@ func newWorld(t *testing.T) *world {
 	return w
 }
 
-// restart makes a new process: it remembers nothing.
+// restart starts a new process, which remembers nothing.
 func (w *world) restart() {
 	w.reconciler = &projectReconciler{
 		projects:     clientset.NewForConfigOrDie(w.api.Config()).ExamplesV1alpha1(),
@@ -72,8 +72,8 @@ func (w *world) mayDie() error {
 	return nil
 }
 
-// faultyStorage is a storage with which a process may be killed, before and after each
-// call that changes something. While err is set each call returns it.
+// faultyStorage is a storage that may kill the process before and after each change. While err
+// is set each call returns it.
 type faultyStorage struct {
 	storage
 	step func() error
@@ -110,13 +110,13 @@ func (f *faultyStorage) DeleteAll(ctx context.Context, owner types.UID) error {
 	return f.do(func() error { return f.storage.DeleteAll(ctx, owner) })
 }
 
-// uid returns one as the API server gives them. No Project has it.
+// uid returns a valid UID that no Project has.
 func uid(n int) types.UID { return types.UID(fmt.Sprintf("00000000-0000-4000-8000-%012d", n)) }
 
-// projects is where the Projects are. That with which the tests work is p.
+// projects is the path of the Projects. The tests use the one called p.
 const projects = "/apis/examples-gzh.com/v1alpha1/namespaces/default/projects/"
 
-// What another client of the API server does.
+// Actions of another client.
 
 // create creates a Project and returns its UID.
 func (w *world) create(name string, replicas int64, finalizers ...string) types.UID {
@@ -139,10 +139,10 @@ func finalized(finalizers ...string) func(*unstructured.Unstructured) {
 	return func(project *unstructured.Unstructured) { project.SetFinalizers(finalizers) }
 }
 
-// delete deletes the Project: it is gone, or it waits for its finalizers.
+// delete deletes the Project, which may wait for its finalizers.
 func (w *world) delete() { w.api.Delete(projects+"p", "") }
 
-// sync brings the cache up to date, as the informer does.
+// sync updates the cache, like the informer does.
 func (w *world) sync() {
 	w.Helper()
 	client := clientset.NewForConfigOrDie(w.api.Config()).ExamplesV1alpha1()
@@ -159,12 +159,12 @@ func (w *world) sync() {
 	}
 }
 
-// reconcile reconciles the Project. If the process is killed on the way, there is a new one.
+// reconcile reconciles the Project. If the process is killed, reconcile restarts it.
 func (w *world) reconcile() (requeueAfter time.Duration, err error) {
 	return w.reconciler.Reconcile(w.Context(), cache.NewObjectName("default", "p"))
 }
 
-// must reconciles the Project, without an error and with these requests.
+// must reconciles the Project and expects exactly these requests and no error.
 func (w *world) must(want ...string) (requeueAfter time.Duration) {
 	w.Helper()
 	w.api.Requests()
@@ -178,7 +178,7 @@ func (w *world) must(want ...string) (requeueAfter time.Duration) {
 	return requeueAfter
 }
 
-// settle syncs and reconciles until nothing happens any more.
+// settle syncs and reconciles until nothing changes.
 func (w *world) settle() {
 	w.Helper()
 	for range 20 {
@@ -188,10 +188,10 @@ func (w *world) settle() {
 			return
 		}
 	}
-	w.Fatal("the reconcile does not come to an end")
+	w.Fatal("the reconcile does not settle")
 }
 
-// told checks which Events were recorded since the last call.
+// told checks the Events recorded since the last call.
 func (w *world) told(want ...string) {
 	w.Helper()
 	var got []string
@@ -203,7 +203,7 @@ func (w *world) told(want ...string) {
 	}
 }
 
-// has checks the volumes of an owner.
+// has checks an owner's volumes.
 func (w *world) has(owner types.UID, want ...int) {
 	w.Helper()
 	got, err := w.directory.Volumes(w.Context(), owner)
@@ -212,16 +212,16 @@ func (w *world) has(owner types.UID, want ...int) {
 	}
 }
 
-// waitsFor checks the finalizers of the Project, which is gone if it should have none.
+// waitsFor checks the Project's finalizers. Without any, the Project must be gone.
 func (w *world) waitsFor(want ...string) {
 	w.Helper()
 	project := w.api.Get(projects + "p")
 	if isGone := project == nil; isGone != (len(want) == 0) || !isGone && !slices.Equal(project.GetFinalizers(), want) {
-		w.Errorf("the Project is %v, want one with the finalizers %q or none", project, want)
+		w.Errorf("the Project is %v, want the finalizers %q, or no Project if empty", project, want)
 	}
 }
 
-// isEmpty checks that nothing is in the directory.
+// isEmpty checks that the directory is empty.
 func (w *world) isEmpty() {
 	w.Helper()
 	entries, err := os.ReadDir(string(w.directory))
