@@ -25,15 +25,15 @@ func TestMain(m *testing.M) {
 	os.Exit(chaptertest.Run(m, chaptertest.CoreCRDs, "kubectl get foos --all-namespaces"))
 }
 
-// inCluster is a world on a real API server, in a namespace of its own.
+// inCluster is a world on a real API server, in a separate namespace.
 func inCluster(t *testing.T, way string) *world {
 	t.Parallel()
 	c := chaptertest.New(t)
 	return newWorld(t, c.Config, c.Namespace, way)
 }
 
-// The README's table. Without controllers the counts are just these. The Deployment controller
-// writes as well: an Update conflicts with that, and a refused apply is sent again after it.
+// TestFourWays checks the README's table. Without controllers the counts are exact. The Deployment
+// controller writes as well: an Update conflicts with it, and a rejected apply is repeated after it.
 func TestFourWays(t *testing.T) {
 	for _, row := range rows(t) {
 		t.Run(row[1], func(t *testing.T) {
@@ -46,7 +46,7 @@ func TestFourWays(t *testing.T) {
 	}
 }
 
-// document is what a client sends: a Deployment with these fields of its spec and, after
+// document is the JSON a client sends: a Deployment with these fields of its spec and, after
 // semicolons, of its container and its metadata.
 func document(what string) string {
 	parts := strings.Split(what+";;", ";")
@@ -54,7 +54,7 @@ func document(what string) string {
 		"template":{"metadata":{"labels":{"a":"b"}},"spec":{"containers":[{%s,"image":"c"}]}}}}`, parts[2], parts[0], cmp.Or(parts[1], `"name":"c"`))
 }
 
-// step is what one client does: who sends a document, as an apply or by what it says.
+// step is one client's action: it sends a document, as an apply or in the way its name ends with.
 type step struct{ who, what string }
 
 func (w *world) do(s step) (err error) {
@@ -63,7 +63,7 @@ func (w *world) do(s step) (err error) {
 	switch {
 	case manager == "autoscaler":
 		w.scale(s.what)
-	case manager == "foo": // This program. When it gives the number away, an autoscaler is faster.
+	case manager == "foo": // This program. When it gives the number away, the autoscaler writes first.
 		if w.way = how; s.what == "gives" {
 			w.foo.Spec.Replicas = nil
 			w.meanwhile(func() { w.scale(6) })
@@ -71,7 +71,7 @@ func (w *world) do(s step) (err error) {
 		err = w.reconcile()
 	case how == "strategic":
 		w.patch(manager, types.StrategicMergePatchType, text)
-	case how == "update": // The object is built anew: it has no resourceVersion.
+	case how == "update": // built from scratch: no resourceVersion
 		anew := &appsv1.Deployment{}
 		_ = json.Unmarshal([]byte(text), anew)
 		_, err = w.deployments.Update(w.Context(), anew, metav1.UpdateOptions{FieldManager: manager})
@@ -83,32 +83,32 @@ func (w *world) do(s step) (err error) {
 
 const five, six = `"replicas":5,`, `"replicas":6,`
 
-// Each row is a property of server-side apply, or a mistake: what clients do, what the error of
-// the last one says, and then the number of replicas, who owns it, and the containers.
+// Each row of TestApply is a property of server-side apply, or a mistake: the clients' steps, the
+// last one's error, and then the number of replicas, its owners, and the containers.
 func TestApply(t *testing.T) {
 	for _, test := range []struct {
 		reason      string
 		steps       []step
 		error, want string
 	}{
-		{"a field that is not sent any more goes, whatever else is", []step{{"a", five}, {"a", `"minReadySeconds":1,`}}, "", "1 [] [c]"},
+		{"a field that is not applied any more is removed, whatever else is sent", []step{{"a", five}, {"a", `"minReadySeconds":1,`}}, "", "1 [] [c]"},
 		{"it stays if the autoscaler has written it", []step{{"a", five}, {"autoscaler", "6"}, {"a", ""}}, "", "6 [autoscaler Update] [c]"},
 		{"an Update that changes nothing owns nothing", []step{{"a", five}, {"autoscaler", "5"}, {"a", ""}}, "", "1 [] [c]"},
-		{"the same number is owned by both, and so handed over", []step{{"a", five}, {"b", five}, {"a", ""}}, "", "5 [b Apply] [c]"},
-		{"handed over by an edit, which meets another write", []step{{"foo by apply", ""}, {"foo by apply", "gives"}}, "the object has been modified", "6 [autoscaler Update] [nginx]"},
+		{"both own the same number, so it is handed over", []step{{"a", five}, {"b", five}, {"a", ""}}, "", "5 [b Apply] [c]"},
+		{"handed over by an edit, which conflicts with a write", []step{{"foo by apply", ""}, {"foo by apply", "gives"}}, "the object has been modified", "6 [autoscaler Update] [nginx]"},
 		{"a conflict: nothing is applied", []step{{"a", five}, {"autoscaler", "6"}, {"a", five + `;"name":"new"`}},
 			`conflict with "autoscaler" with subresource "scale" using apps/v1: .spec.replicas`, "6 [autoscaler Update] [c]"},
-		{"force takes it from all others", []step{{"a", five}, {"b", five}, {"c by force", six}}, "", "6 [c Apply] [c]"},
-		{"a new name: what the old one owns stays", []step{{"a-v1", five}, {"a-v2", ""}}, "", "5 [a-v1 Apply] [c]"},
+		{"force takes it from all other owners", []step{{"a", five}, {"b", five}, {"c by force", six}}, "", "6 [c Apply] [c]"},
+		{"a new name: the old one's fields stay", []step{{"a-v1", five}, {"a-v2", ""}}, "", "5 [a-v1 Apply] [c]"},
 		{"after an Update of the same name, too", []step{{"b", ""}, {"a by update", five}, {"a", five}, {"a", ""}}, "", "5 [a Update] [c]"},
 		{"migrated, it is owned once", []step{{"foo by update", ""}, {"foo by apply", ""}}, "", "2 [byhand-apply Apply] [nginx]"},
-		{"an Update of what was built anew", []step{{"a", five + `;"name":"sidecar","image":"c"},{"name":"c"`}, {"b by update", ""}}, "", "1 [b Update] [c]"},
-		{"what was read cannot be applied", []step{{"a", five}, {"a", `;;"managedFields":[{"manager":"a"}],`}}, "metadata.managedFields must be nil", "5 [a Apply] [c]"},
+		{"an Update of an object built from scratch", []step{{"a", five + `;"name":"sidecar","image":"c"},{"name":"c"`}, {"b by update", ""}}, "", "1 [b Update] [c]"},
+		{"an object that was read cannot be applied", []step{{"a", five}, {"a", `;;"managedFields":[{"manager":"a"}],`}}, "metadata.managedFields must be nil", "5 [a Apply] [c]"},
 		{"an empty map is a field", []step{{"a", `;;"labels":{},`}, {"b", `;;"labels":{},`}}, `conflict with "a": .metadata.labels`, "1 [] [c]"},
-		{"an item that is not sent any more goes", []step{{"a", ""}, {"a", `;"name":"new"`}}, "", "1 [] [new]"},
-		{"by a strategic merge patch it stays", []step{{"a", ""}, {"a by strategic", `;"name":"new"`}}, "", "1 [] [new c]"},
+		{"an item that is not applied any more is removed", []step{{"a", ""}, {"a", `;"name":"new"`}}, "", "1 [] [new]"},
+		{"a strategic merge patch keeps it", []step{{"a", ""}, {"a by strategic", `;"name":"new"`}}, "", "1 [] [new c]"},
 		{"a list without keys is one field", []step{{"a", `;"name":"c","args":["a"]`}, {"b", `;"name":"c","args":["b"]`}}, `.spec.template.spec.containers[name="c"].args`, "1 [] [c]"},
-		{"a stranger's Deployment is left alone", []step{{"a", five}, {"foo by apply", ""}}, "is another owner's", "5 [a Apply] [c]"},
+		{"another owner's Deployment is not changed", []step{{"a", five}, {"foo by apply", ""}}, "belongs to another owner", "5 [a Apply] [c]"},
 	} {
 		t.Run(test.reason, func(t *testing.T) {
 			w := inCluster(t, "apply")
@@ -134,8 +134,8 @@ func TestApply(t *testing.T) {
 	}
 }
 
-// Two programs apply a condition each. A merge patch replaces the list. A strategic merge patch
-// needs the Go type of the kind, and a custom resource has none.
+// TestConditions has two programs apply a condition each. A merge patch replaces the list. A
+// strategic merge patch needs the kind's Go type, which a custom resource lacks.
 func TestConditions(t *testing.T) {
 	w := inCluster(t, "apply")
 	got := ""
@@ -150,7 +150,7 @@ func TestConditions(t *testing.T) {
 	}
 }
 
-// The commands of the README do what it says. The rights in config/rbac are enough for it.
+// TestReadme runs the README's commands with the permissions of config/rbac.
 func TestReadme(t *testing.T) {
 	t.Parallel()
 	c := chaptertest.New(t)
@@ -185,8 +185,8 @@ func TestReadme(t *testing.T) {
 	}
 }
 
-// The program writes in each way, and the programs beside do, with the rights in config/rbac alone.
-// None of these rights is needless. TestReadme has the same role, so they do not run together.
+// TestRights runs the program in each way, and with --beside. It needs exactly the permissions of
+// config/rbac. TestReadme uses the same role, so the two do not run in parallel.
 func TestRights(t *testing.T) {
 	c := chaptertest.New(t)
 	account := c.ExactAccount("byhand-apply", "update foos/finalizers")
@@ -199,9 +199,9 @@ func TestRights(t *testing.T) {
 	for _, way := range []string{"update", "merge", "strategic", "apply"} {
 		p := start("--way", way)
 		c.Apply(fmt.Sprintf(`{"apiVersion":"samplecontroller.k8s.io/v1alpha1","kind":"Foo","metadata":{"name":%q},"spec":{"deploymentName":%q}}`, way, way))
-		written(way, 1) // A new Deployment.
+		written(way, 1) // a new Deployment
 		c.Kubectl("patch", "foo", way, "--type=merge", "-p", `{"spec":{"replicas":2}}`)
-		written(way, 2) // One that is there.
+		written(way, 2) // an existing one
 		p.Stop()
 	}
 	beside := start("--beside", "200ms")

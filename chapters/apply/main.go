@@ -33,7 +33,7 @@ const workers, syncTimeout, resync = 8, time.Minute, 10 * time.Minute
 
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	// After the first signal a second one ends the process at once.
+	// After the first signal, a second one ends the process at once.
 	context.AfterFunc(ctx, stop)
 	if err := run(ctx); err != nil && ctx.Err() == nil {
 		fmt.Fprintln(os.Stderr, "apply:", err)
@@ -43,11 +43,11 @@ func main() {
 
 func run(ctx context.Context) error {
 	kubeconfig := flag.String("kubeconfig", "", "kubeconfig `file` (default: $KUBECONFIG, then ~/.kube/config, then the Pod's own account)")
-	namespace := flag.String("namespace", "", "the only namespace to look at (default: all)")
+	namespace := flag.String("namespace", "", "the only namespace to watch (default: all)")
 	way := flag.String("way", "apply", "how to write: update, merge, strategic or apply")
 	force := flag.Bool("force", false, "with --way=apply: take fields from their owners")
-	every := flag.Duration("beside", 0, "scale and label each Deployment this often, as two other programs do (0: never)")
-	prints := flag.Bool("owners", false, "print who owns which field of an object that is read from stdin, and end")
+	every := flag.Duration("beside", 0, "scale and label each Deployment at this interval, like two other clients (0: never)")
+	prints := flag.Bool("owners", false, "read an object from stdin, print the owners of its fields, and exit")
 	flag.Parse()
 	if isWay := slices.Contains([]string{"update", "merge", "strategic", "apply"}, *way); !isWay || *force && *way != "apply" || *every < 0 || flag.NArg() > 0 {
 		return errors.New("usage: --way is update, merge, strategic or apply, --force needs --way=apply, --beside is 0 or more, no arguments (see --help)")
@@ -56,7 +56,7 @@ func run(ctx context.Context) error {
 		return printOwners()
 	}
 
-	// Clients. Of their requests the observer prints each write.
+	// Clients. The observer prints each of their writes.
 	config, _, err := connect.Config(connect.Options{Kubeconfig: *kubeconfig, QPS: -1})
 	if err != nil {
 		return err
@@ -74,7 +74,7 @@ func run(ctx context.Context) error {
 	}
 	kube := kubernetes.NewForConfigOrDie(config)
 
-	// The informers, queue and workers of the core, with this reconcile.
+	// The core's informers, queue and workers, with this reconcile.
 	queue := observe.Queue(kinds.Foo, controller.NewQueue("foo"))
 	foos := informer.NewFoos(client, *namespace, resync, controller.EnqueueObject(queue))
 	deployments := informer.NewDeployments(kube, *namespace, resync, controller.EnqueueOwner(queue, v1alpha1.Kind("Foo"), informer.FoosNaming(foos.Store)))
@@ -92,7 +92,7 @@ func run(ctx context.Context) error {
 	return nil
 }
 
-// scale sets the number as a HorizontalPodAutoscaler does: it reads the scale and updates it.
+// scale sets the number like a HorizontalPodAutoscaler: it reads the scale and updates it.
 func scale(ctx context.Context, client appsv1client.DeploymentInterface, name string, replicas int32) error {
 	scale, err := client.GetScale(ctx, name, metav1.GetOptions{})
 	if err == nil {
@@ -102,8 +102,8 @@ func scale(ctx context.Context, client appsv1client.DeploymentInterface, name st
 	return err
 }
 
-// beside scales and labels each Deployment that a Foo controls until ctx is done. What fails is
-// tried again in the next round, with other values.
+// beside scales and labels each Deployment that a Foo controls until ctx is done. The next
+// round replaces failed writes.
 func beside(ctx context.Context, every time.Duration, client appsv1client.DeploymentsGetter, foos cache.Store, deployments cache.Indexer) {
 	round := 0
 	wait.UntilWithContext(ctx, func(ctx context.Context) {
@@ -118,12 +118,12 @@ func beside(ctx context.Context, every time.Duration, client appsv1client.Deploy
 	}, every)
 }
 
-// printOwners reads an object from stdin and prints its managedFields, made readable: each
-// manager, how it wrote, and what it owns.
+// printOwners reads an object from stdin and prints its managedFields in a readable form: each
+// manager, its operation and the fields it owns.
 func printOwners() error {
 	var of metav1.PartialObjectMetadata
 	if err := json.NewDecoder(os.Stdin).Decode(&of); err != nil || of.ManagedFields == nil {
-		return errors.New("--owners wants an object on stdin, from kubectl get KIND NAME -o json --show-managed-fields")
+		return errors.New("--owners needs an object on stdin, from kubectl get KIND NAME -o json --show-managed-fields")
 	}
 	for _, entry := range of.ManagedFields {
 		var owned fieldpath.Set

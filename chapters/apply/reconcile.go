@@ -28,12 +28,12 @@ import (
 	"example.com/byhand/clientset"
 )
 
-// manager is the name under which the API server records what this program owns. It must
-// never change: no apply under a new name removes what is owned under the old one.
+// manager is the name under which the API server records this program's fields. It must
+// never change: an apply under a new name does not remove fields owned under the old one.
 const manager = "byhand-apply"
 
-// errAnother is for a client that takes any kind for an answer.
-var errAnother = errors.New("the answer is another object")
+// errAnother is for a client that decodes any kind.
+var errAnother = errors.New("the response is a different object")
 
 // reconciler gives each Foo its Deployment. All fields must be set.
 type reconciler struct {
@@ -44,7 +44,7 @@ type reconciler struct {
 	force       bool        // if way is apply
 }
 
-// Reconcile has the contract of controller.Reconcile.
+// Reconcile implements controller.Reconcile.
 func (r *reconciler) Reconcile(ctx context.Context, key cache.ObjectName) (requeueAfter time.Duration, err error) {
 	stored, exists, err := r.fooStore.GetByKey(key.String())
 	if err != nil || !exists || stored.(*v1alpha1.Foo).DeletionTimestamp != nil {
@@ -52,21 +52,21 @@ func (r *reconciler) Reconcile(ctx context.Context, key cache.ObjectName) (reque
 	}
 	foo := stored.(*v1alpha1.Foo)
 
-	// The core's cache has no managedFields, so the API server is asked. It must be asked
-	// before a first apply in any case: that would change the Deployment of a stranger.
+	// The core's cache has no managedFields, so read the Deployment. That is necessary before a
+	// first apply in any case, which would change another owner's Deployment.
 	client := r.deployments.Deployments(foo.Namespace)
 	live, err := client.Get(ctx, foo.Spec.DeploymentName, metav1.GetOptions{})
 	switch {
-	case apierrors.IsNotFound(err): // live is empty.
+	case apierrors.IsNotFound(err): // live is empty
 	case err != nil:
 		return 0, fmt.Errorf("get the Deployment of Foo %s: %w", key, err)
 	case !metav1.IsControlledBy(live, foo) || live.DeletionTimestamp != nil:
-		return 0, fmt.Errorf("the Deployment of Foo %s is another owner's, or is being deleted", key)
+		return 0, fmt.Errorf("the Deployment of Foo %s belongs to another owner, or is being deleted", key)
 	}
 	written, err := r.write(ctx, client, live, desired(foo))
 	switch {
 	case apierrors.HasStatusCause(err, metav1.CauseTypeFieldManagerConflict):
-		// Not retried: the answer would be the same, until the other owner writes the Deployment,
+		// Do not retry: the answer would be the same until the other owner writes the Deployment,
 		// and that is an event.
 		klog.FromContext(ctx).Info("Nothing is applied", "key", key, "reason", err)
 		return 0, nil
@@ -78,7 +78,7 @@ func (r *reconciler) Reconcile(ctx context.Context, key cache.ObjectName) (reque
 		return 0, nil
 	}
 
-	// The Foo is done. This again, after a look into an old cache, changes nothing.
+	// The Foo is done. Repeating this from a stale cache changes nothing.
 	status := applyconfiguration.Foo(foo.Name, foo.Namespace)
 	status.Status = &applyconfiguration.FooStatusApplyConfiguration{ObservedGeneration: &foo.Generation}
 	applied, err := r.foos.Foos(foo.Namespace).ApplyStatus(ctx, status, metav1.ApplyOptions{FieldManager: manager, Force: true})
@@ -88,20 +88,20 @@ func (r *reconciler) Reconcile(ctx context.Context, key cache.ObjectName) (reque
 	return 0, err
 }
 
-// desired is what a Foo asks for, and nothing else: each field that is here will be owned.
+// desired is exactly what a Foo asks for: this manager will own each field set here.
 func desired(foo *v1alpha1.Foo) *appsv1ac.DeploymentApplyConfiguration {
 	labels := map[string]string{"foo-uid": string(foo.UID)}
 	pod := corev1ac.PodSpec().WithContainers(corev1ac.Container().WithName("nginx").WithImage("nginx:1.29"))
 	spec := appsv1ac.DeploymentSpec().WithSelector(metav1ac.LabelSelector().WithMatchLabels(labels)).
 		WithTemplate(corev1ac.PodTemplateSpec().WithLabels(labels).WithSpec(pod))
-	spec.Replicas = foo.Spec.Replicas // nil leaves the number to others.
+	spec.Replicas = foo.Spec.Replicas // nil leaves the number to others
 	return appsv1ac.Deployment(foo.Spec.DeploymentName, foo.Namespace).WithSpec(spec).
 		WithOwnerReferences(metav1ac.OwnerReference().WithAPIVersion(v1alpha1.SchemeGroupVersion.String()).WithKind("Foo").
 			WithName(foo.Name).WithUID(foo.UID).WithController(true).WithBlockOwnerDeletion(true))
 }
 
-// write makes a Deployment what config asks for, and returns it as the API server has it. live
-// is empty if there is none. It sends nothing if nothing differs.
+// write updates a Deployment to config and returns the API server's version. live is empty
+// if it does not exist. write sends nothing if nothing differs.
 func (r *reconciler) write(ctx context.Context, client appsv1client.DeploymentInterface, live *appsv1.Deployment, config *appsv1ac.DeploymentApplyConfiguration) (*appsv1.Deployment, error) {
 	options := metav1.PatchOptions{FieldManager: manager}
 	if r.way == "apply" {
@@ -112,7 +112,7 @@ func (r *reconciler) write(ctx context.Context, client appsv1client.DeploymentIn
 		if err != nil {
 			return nil, err
 		}
-		// What this manager owns. A field that another one has changed is not in it any more.
+		// The fields this manager owns. It no longer owns a field that another manager has changed.
 		owned, err := appsv1ac.ExtractDeployment(live, manager)
 		if err != nil || equality.Semantic.DeepEqual(owned, config) {
 			return live, err
@@ -126,34 +126,34 @@ func (r *reconciler) write(ctx context.Context, client appsv1client.DeploymentIn
 	case live.UID == "":
 		return client.Create(ctx, wanted, metav1.CreateOptions{FieldManager: manager})
 	case r.way == "update":
-		// It has the resourceVersion of live: if another client has written since, it is refused.
+		// wanted has live's resourceVersion: if another client has written since, it is rejected.
 		return client.Update(ctx, wanted, metav1.UpdateOptions{FieldManager: manager})
 	case r.way == "merge":
-		// A list is replaced by that of the document: the containers of others are lost.
+		// The document's list replaces the list: containers of other clients are lost.
 		return client.Patch(ctx, live.Name, types.MergePatchType, document, options)
 	default:
 		return client.Patch(ctx, live.Name, types.StrategicMergePatchType, document, options)
 	}
 }
 
-// merged returns a Deployment with all that config has, and the rest of live, and config as
-// JSON. Lists are merged by their keys, as the API server does it for a strategic merge patch.
+// merged returns live with config's fields merged in, and config as JSON. Lists are merged by
+// their keys, as the API server does for a strategic merge patch.
 func merged(live *appsv1.Deployment, config *appsv1ac.DeploymentApplyConfiguration) (wanted *appsv1.Deployment, document []byte, err error) {
 	document, wrong := json.Marshal(config)
 	before, err := json.Marshal(live)
 	after, failed := strategicpatch.StrategicMergePatch(before, document, live)
 	wanted = &appsv1.Deployment{}
 	err = errors.Join(wrong, err, failed, json.Unmarshal(after, wanted))
-	wanted.TypeMeta = live.TypeMeta // A client clears it.
+	wanted.TypeMeta = live.TypeMeta // clients clear it
 	return wanted, document, err
 }
 
-// editOwners returns a JSON Patch of managedFields, nil if there is nothing to edit:
+// editOwners returns a JSON Patch of managedFields, nil if no edit is needed:
 //
-//   - What this program wrote by Update or a patch before becomes applied. Otherwise it owns
-//     that twice, and a field that it no longer applies stays.
-//   - If it gives the number of replicas away, it does not own that any more. Otherwise the
-//     next apply removes the number, and the default is 1. Who writes it next owns it.
+//   - Fields that this program wrote by Update or a patch become applied. Otherwise it owns
+//     them twice, and a field that it stops applying stays.
+//   - If it gives the number of replicas away, it gives up the ownership. Otherwise the next
+//     apply removes the number, and the default is 1. The next client to write it owns it.
 //
 // If another client writes in between, the API server answers Conflict.
 func editOwners(live *appsv1.Deployment, givesReplicas bool) ([]byte, error) {
@@ -163,7 +163,7 @@ func editOwners(live *appsv1.Deployment, givesReplicas bool) ([]byte, error) {
 	}
 	for i, entry := range edited.ManagedFields {
 		if givesReplicas && entry.Manager == manager && entry.Operation == metav1.ManagedFieldsOperationApply {
-			// No other field of a Deployment that is applied has this name. It may be the last one.
+			// No other field of an applied Deployment has this name. It may be the last field.
 			remove := strings.NewReplacer(`,"f:replicas":{}`, "", `"f:replicas":{},`, "", `"f:replicas":{}`, "")
 			edited.ManagedFields[i].FieldsV1 = metav1.NewFieldsV1(remove.Replace(entry.FieldsV1.GetRawString()))
 		}
@@ -172,7 +172,7 @@ func editOwners(live *appsv1.Deployment, givesReplicas bool) ([]byte, error) {
 		return nil, nil
 	}
 	return json.Marshal([]map[string]any{
-		// A test that fails is answered with 422. This makes it a Conflict.
+		// A failed test is answered with 422. Replacing the resourceVersion yields a Conflict instead.
 		{"op": "replace", "path": "/metadata/resourceVersion", "value": live.ResourceVersion},
 		{"op": "replace", "path": "/metadata/managedFields", "value": edited.ManagedFields},
 	})

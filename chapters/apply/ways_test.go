@@ -26,18 +26,18 @@ import (
 	"example.com/byhand/kit/testkit"
 )
 
-// world is a reconciler before an API server, in memory or real. It acts when a test says so.
+// world is a reconciler with an API server, in memory or real. It reconciles when a test calls it.
 type world struct {
 	*testing.T
 	*reconciler
 	// foo is in the reconciler's cache.
 	foo *v1alpha1.Foo
-	// faults is between the reconciler and the API server. Others have a client of their own.
+	// faults sits between the reconciler and the API server. Other clients bypass it.
 	faults      *testkit.Faults
 	deployments appsv1client.DeploymentInterface
 }
 
-// newWorld makes a Foo that asks for two replicas. The way is one of the README's table.
+// newWorld creates a Foo that asks for two replicas. The way is one of the README's table.
 func newWorld(t *testing.T, config *rest.Config, namespace, way string) *world {
 	t.Helper()
 	forward, unreachable := testkit.Forward(config)
@@ -56,18 +56,18 @@ func newWorld(t *testing.T, config *rest.Config, namespace, way string) *world {
 	if unreachable != nil || err != nil {
 		t.Fatal(unreachable, err)
 	}
-	foo.Status.ObservedGeneration = foo.Generation // The status is TestReadme's.
+	foo.Status.ObservedGeneration = foo.Generation // TestReadme covers the status
 	w.foo, _ = foo, w.fooStore.Add(foo)
 	return w
 }
 
-// get returns the Deployment, empty if there is none.
+// get returns the Deployment, empty if not found.
 func (w *world) get() *appsv1.Deployment {
 	deployment, _ := w.deployments.Get(w.Context(), "d", metav1.GetOptions{})
 	return deployment
 }
 
-// patch is what another client does.
+// patch sends a patch of another client.
 func (w *world) patch(manager string, kind types.PatchType, document string, subresources ...string) {
 	w.Helper()
 	if _, err := w.deployments.Patch(w.Context(), "d", kind, []byte(document), metav1.PatchOptions{FieldManager: manager}, subresources...); err != nil {
@@ -79,7 +79,7 @@ func (w *world) scale(replicas any) {
 	w.patch("autoscaler", types.MergePatchType, fmt.Sprintf(`{"spec":{"replicas":%v}}`, replicas), "scale")
 }
 
-// meanwhile acts once, while the next write of the reconciler is on its way.
+// meanwhile acts once, during the reconciler's next write.
 func (w *world) meanwhile(act func()) {
 	w.faults.OnWrite(func(n int, _ *http.Request) testkit.Fault {
 		if n == 1 {
@@ -94,17 +94,16 @@ func (w *world) reconcile() error {
 	return err
 }
 
-// settle reconciles for each event of the Deployment, and after each error, until there is none.
+// settle reconciles for each event of the Deployment, and after each error, until nothing changes.
 func (w *world) settle() {
 	for before := w.get().ResourceVersion; w.reconcile() != nil || w.get().ResourceVersion != before; before = w.get().ResourceVersion {
 		if len(w.faults.Log()) > 1000 {
-			w.Fatal("the reconcile does not come to an end")
+			w.Fatal("the reconcile does not settle")
 		}
 	}
 }
 
-// sent returns how many writes the reconciler has sent since the last call, and how many were
-// answered with 409.
+// sent returns the number of the reconciler's writes since the last call, and how many got 409.
 func (w *world) sent() (requests, conflicts int) {
 	for _, request := range w.faults.Log() {
 		if request.Method != http.MethodGet {
@@ -118,9 +117,9 @@ func (w *world) sent() (requests, conflicts int) {
 	return requests, conflicts
 }
 
-// measure adds a sidecar and plays ten rounds: an autoscaler scales, and while the reconcile
-// writes, another client labels. It returns the row of the README's table. On a cluster with
-// more writers there are more conflicts than expected, each with one request more.
+// measure adds a sidecar and plays ten rounds: an autoscaler scales, and during the reconciler's
+// write another client sets a label. It returns the row of the README's table. More writers cause
+// more conflicts than expected, each with one more request.
 func (w *world) measure(way string, expected int) string {
 	w.settle()
 	w.patch("person", types.StrategicMergePatchType, `{"spec":{"template":{"spec":{"containers":[{"name":"sidecar","image":"sidecar:1"}]}}}}`)
@@ -143,7 +142,7 @@ func (w *world) measure(way string, expected int) string {
 		lost = "the sidecar"
 	}
 
-	// The Foo gives the number away. It stays, and from then on nothing is sent.
+	// The Foo gives the number away. It does not change, and nothing more is sent.
 	w.foo.Spec.Replicas = nil
 	w.settle()
 	stays := *w.get().Spec.Replicas == *before.Spec.Replicas
@@ -156,7 +155,7 @@ func (w *world) measure(way string, expected int) string {
 	return fmt.Sprintf("| `%s` | %s | %d | %d | %s |", way, wins, requests-more, conflicts-more, lost)
 }
 
-// rows are those of the README's table. In each is its way, and the number of its conflicts.
+// rows returns the rows of the README's table, each with its way and its number of conflicts.
 func rows(t *testing.T) [][]string {
 	readme, err := os.ReadFile("README.md")
 	rows := regexp.MustCompile("(?m)^\\| `(.+)` \\| .+ \\| \\d+ \\| (\\d+) \\| .+ \\|$").FindAllStringSubmatch(string(readme), -1)
@@ -166,8 +165,8 @@ func rows(t *testing.T) [][]string {
 	return rows
 }
 
-// The ways that know no owners: the server in memory has no server-side apply. TestFourWays does
-// the same on a real API server.
+// TestThreeWays runs the ways without field owners: the in-memory server has no server-side apply.
+// TestFourWays does the same on a real API server.
 func TestThreeWays(t *testing.T) {
 	for _, row := range rows(t) {
 		if strings.HasPrefix(row[1], "apply") {
@@ -179,16 +178,16 @@ func TestThreeWays(t *testing.T) {
 	}
 }
 
-// A cache may drop managedFields, as the core's informer does. Then a program seems to own
-// nothing, and would apply at each reconcile.
+// TestExtractWithoutManagedFields: a cache may drop managedFields, as the core's informer does. Then
+// a program seems to own nothing, and would apply at each reconcile.
 func TestExtractWithoutManagedFields(t *testing.T) {
 	owned, err := appsv1ac.ExtractDeployment(&appsv1.Deployment{Spec: appsv1.DeploymentSpec{Replicas: new(int32(2))}}, manager)
 	if err != nil || owned.Spec != nil {
-		t.Errorf("%+v (%v), want nothing but the name", owned, err)
+		t.Errorf("%+v (%v), want only the name", owned, err)
 	}
 }
 
-// A typed object cannot leave out what has no omitempty.
+// TestTypedObject verifies that a typed object sets every field without omitempty.
 func TestTypedObject(t *testing.T) {
 	typed := &appsv1.Deployment{}
 	typed.Spec.Template.Spec.Containers = []corev1.Container{{Name: "c"}}

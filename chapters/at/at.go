@@ -16,9 +16,9 @@ import (
 	"example.com/byhand/controller"
 )
 
-// Reconciler runs each At once. All fields must be set, except Writes.
+// Reconciler runs each At at most once. All fields must be set, except Writes.
 type Reconciler struct {
-	// Client and Pods are the clients that it writes through.
+	// Client and Pods are the clients for its requests.
 	Client *Client
 	Pods   corev1client.PodsGetter
 	// AtStore and PodStore are the cache: the informers' stores.
@@ -29,10 +29,10 @@ type Reconciler struct {
 	Writes controller.PendingWrites
 }
 
-// Reconcile has the contract of controller.Reconcile. The status says how far the At is, and
-// each call takes the next step.
+// Reconcile implements controller.Reconcile. The status records the progress, and each call
+// takes the next step.
 func (r *Reconciler) Reconcile(ctx context.Context, key cache.ObjectName) (requeueAfter time.Duration, err error) {
-	// Not before the cache shows what this process wrote.
+	// Wait until the cache shows this process's own writes.
 	if !r.Writes.Observed(key) {
 		return controller.CacheRetry, nil
 	}
@@ -42,7 +42,7 @@ func (r *Reconciler) Reconcile(ctx context.Context, key cache.ObjectName) (reque
 	}
 	switch {
 	case !ok || at.DeletionTimestamp != nil || at.Status.isFinished():
-		// The garbage collector deletes the Pod of an At that is gone.
+		// The garbage collector deletes the Pod of a deleted At.
 		return 0, nil
 	case at.Status.Phase == PhaseRunning && at.Status.PodUID != "":
 		return r.followPod(ctx, at)
@@ -53,16 +53,16 @@ func (r *Reconciler) Reconcile(ctx context.Context, key cache.ObjectName) (reque
 	}
 }
 
-// awaitSchedule is the step from PENDING to RUNNING. It sends no Pod: first one controller
+// awaitSchedule is the step from PENDING to RUNNING. It creates no Pod: first one controller
 // must have the claim.
 func (r *Reconciler) awaitSchedule(ctx context.Context, at *At) (requeueAfter time.Duration, err error) {
 	now := r.Now()
 	schedule, err := time.Parse(time.RFC3339, at.Spec.Schedule)
 	if err != nil {
-		// A retry cannot mend a spec. The pattern in the CRD admits days that a month does not have.
+		// Retrying does not help. The pattern in the CRD admits days that a month does not have.
 		return 0, r.updateStatus(ctx, at, at.Status.failed(ReasonInvalidSchedule, err.Error(), now))
 	}
-	// It compares wall clocks: a parsed time has no monotonic reading. It counts at most 292 years.
+	// Sub compares wall clocks: a parsed time has no monotonic reading. Its maximum is 292 years.
 	if left := schedule.Sub(now); left > 0 {
 		status := at.Status
 		status.Phase = PhasePending
@@ -74,29 +74,29 @@ func (r *Reconciler) awaitSchedule(ctx context.Context, at *At) (requeueAfter ti
 	return 0, r.updateStatus(ctx, at, at.Status.started(podName(at), now))
 }
 
-// maxWait is after how long to look at the clock again. A timer counts the time that passes
-// and does not notice that the clock was set.
+// maxWait is the longest time between two looks at the clock: a timer does not notice that
+// the clock was changed.
 const maxWait = time.Hour
 
-// isMissed reports whether it is too late to begin. Whole seconds: a time.Duration would
-// overflow with a large deadline.
+// isMissed reports whether it is too late to start. It counts whole seconds: a large deadline
+// would overflow a time.Duration.
 func isMissed(at *At, now time.Time) bool {
 	schedule, err := time.Parse(time.RFC3339, at.Spec.Schedule)
 	deadline := at.Spec.StartingDeadlineSeconds
 	return err == nil && deadline != nil && now.Unix()-schedule.Unix() > *deadline
 }
 
-const missedMessage = "startingDeadlineSeconds were over before the Pod could be created"
+const missedMessage = "startingDeadlineSeconds passed before the Pod could be created"
 
 var errMissed = errors.New(missedMessage)
 
-// startPod creates the Pod, unless there is one, and notes its UID.
+// startPod creates the Pod unless it exists, and records its UID.
 func (r *Reconciler) startPod(ctx context.Context, at *At) (requeueAfter time.Duration, err error) {
 	now := r.Now()
 	if pod, ok := get[*corev1.Pod](r.PodStore, podKey(at)); ok && metav1.IsControlledBy(pod, at) {
 		return 0, r.updateStatus(ctx, at, at.Status.seen(pod, now))
 	}
-	// Another process may have noted a Pod that is gone by now. Then the cache shows neither.
+	// Another process may have recorded a Pod that was deleted since. The cache may show neither.
 	if behind, err := r.isBehind(ctx, at); behind || err != nil {
 		return controller.CacheRetry, err
 	}
@@ -111,7 +111,7 @@ func (r *Reconciler) startPod(ctx context.Context, at *At) (requeueAfter time.Du
 	case errors.Is(err, errMissed):
 		status = status.failed(ReasonMissed, missedMessage, now)
 	case apierrors.HasStatusCause(err, corev1.NamespaceTerminatingCause):
-		return 0, nil // The At is about to go, too.
+		return 0, nil // the At will be deleted, too
 	case isInvalidPod(err):
 		status = status.failed(ReasonInvalidPod, err.Error(), now)
 	case controller.IsRejected(err):
@@ -122,7 +122,7 @@ func (r *Reconciler) startPod(ctx context.Context, at *At) (requeueAfter time.Du
 	return 0, r.updateStatus(ctx, at, status)
 }
 
-// createPod creates the Pod and returns it, or the one that has its name.
+// createPod creates the Pod and returns it, or returns the existing Pod of that name.
 func (r *Reconciler) createPod(ctx context.Context, at *At, now time.Time) (*corev1.Pod, error) {
 	pods := r.Pods.Pods(at.Namespace)
 	missed := isMissed(at, now)
@@ -132,8 +132,8 @@ func (r *Reconciler) createPod(ctx context.Context, at *At, now time.Time) (*cor
 			return pod, err
 		}
 	}
-	// The answer to an earlier POST was lost, another controller was faster, or it is
-	// another owner's.
+	// The response to an earlier POST was lost, another controller was faster, or the Pod belongs
+	// to another owner.
 	pod, err := whole(pods.Get(ctx, at.Status.PodName, metav1.GetOptions{}))
 	if missed && apierrors.IsNotFound(err) {
 		return nil, errMissed
@@ -141,12 +141,12 @@ func (r *Reconciler) createPod(ctx context.Context, at *At, now time.Time) (*cor
 	return pod, err
 }
 
-// podKey is the key of an At's Pod.
+// podKey returns the key of an At's Pod.
 func podKey(at *At) cache.ObjectName {
 	return cache.NewObjectName(at.Namespace, at.Status.PodName)
 }
 
-// isBehind asks the API server whether the cache has an older version of an At.
+// isBehind reads the live At and reports whether the cache has an older version.
 func (r *Reconciler) isBehind(ctx context.Context, at *At) (bool, error) {
 	live, err := whole(r.Client.Get(ctx, at.Namespace, at.Name))
 	if err != nil {
@@ -155,18 +155,18 @@ func (r *Reconciler) isBehind(ctx context.Context, at *At) (bool, error) {
 	if live.ResourceVersion == at.ResourceVersion {
 		return false, nil
 	}
-	// Not a write of ours, but the cache must show it, too.
+	// Another process may have written it, but the cache must show it, too.
 	r.Writes.Await(cache.MetaObjectToName(at), r.AtStore, live)
 	return true, nil
 }
 
-// followPod notes what came of the Pod. It never creates another one.
+// followPod records the Pod's result. It never creates a Pod.
 func (r *Reconciler) followPod(ctx context.Context, at *At) (requeueAfter time.Duration, err error) {
 	now := r.Now()
 	pod, ok := get[*corev1.Pod](r.PodStore, podKey(at))
 	if !ok || pod.UID != at.Status.PodUID {
-		// The cache does not decide that it is gone: it may be behind, or the label was
-		// taken from the Pod.
+		// The cache cannot prove that the Pod is gone: it may be stale, or the label was removed
+		// from the Pod.
 		live, err := whole(r.Pods.Pods(at.Namespace).Get(ctx, at.Status.PodName, metav1.GetOptions{}))
 		switch {
 		case apierrors.IsNotFound(err) || err == nil && live.UID != at.Status.PodUID:
@@ -179,7 +179,7 @@ func (r *Reconciler) followPod(ctx context.Context, at *At) (requeueAfter time.D
 	return requeueAfter, r.updateStatus(ctx, at, at.Status.seen(pod, now))
 }
 
-// releasePods takes the finalizer from the Pods of a key that no status waits for any more.
+// releasePods removes the finalizer from those Pods of a key that no status needs.
 func (r *Reconciler) releasePods(ctx context.Context, key cache.ObjectName, at *At) error {
 	for _, pod := range podsOf(r.PodStore, key) {
 		if !isTracked(pod) {
@@ -206,15 +206,15 @@ func (r *Reconciler) releasePods(ctx context.Context, key cache.ObjectName, at *
 	return nil
 }
 
-// isNeeded reports whether the status of an At still has to note what comes of a Pod. at is
-// what the cache has under the key: nil, or perhaps another At of the same name.
+// isNeeded reports whether an At's status still has to record the Pod's result. at is the
+// cached object under the key: nil, or perhaps a new At of the same name.
 func (r *Reconciler) isNeeded(ctx context.Context, key cache.ObjectName, at *At, pod *corev1.Pod) (bool, error) {
 	uid := types.UID(pod.Labels[uidLabel])
 	if at != nil && at.UID == uid {
 		return at.DeletionTimestamp == nil && !at.Status.isFinished(), nil
 	}
 	if key.Name == "" {
-		return false, nil // The Pod names no At, see atOf.
+		return false, nil // the Pod names no valid At, see atOf
 	}
 	// The At is gone, or the cache does not have it yet.
 	live, err := whole(r.Client.Get(ctx, key.Namespace, key.Name))

@@ -16,9 +16,8 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 )
 
-// TestWait: it looks at the clock at least once an hour, however far the schedule is. It runs
-// late, unless it has a deadline and that is over. What is no time a retry cannot mend. A schedule is
-// moved in TestRun.
+// TestWait verifies that an At checks the clock at least once an hour, runs late unless its deadline
+// has passed, and fails if the schedule is invalid. TestRun changes a schedule.
 func TestWait(t *testing.T) {
 	for _, test := range []struct {
 		schedule string
@@ -41,7 +40,7 @@ func TestWait(t *testing.T) {
 			w := newWorld(t)
 			w.create(test.schedule, test.deadline...)
 			if again := w.becomes(test.phase, test.reason, putStatus); again != test.again {
-				t.Errorf("look again after %s, want %s", again, test.again)
+				t.Errorf("requeue after %s, want %s", again, test.again)
 			}
 			if message := w.at().Status.Message; message != test.message {
 				t.Errorf("message %q, want %q", message, test.message)
@@ -53,13 +52,13 @@ func TestWait(t *testing.T) {
 	}
 }
 
-// TestLateAfterClaim: the deadline is over between the claim and the Pod.
+// TestLateAfterClaim: the deadline passes between the claim and the Pod.
 func TestLateAfterClaim(t *testing.T) {
 	w := claimed(t, 60)
 	w.now = noon.Add(2 * time.Minute)
 	w.becomes(PhaseFailed, ReasonMissed, "GET ats/example", "GET "+w.podPath(), putStatus)
 
-	// The Pod was created in time, and only its answer was lost.
+	// The Pod was created in time, and only the response was lost.
 	w = claimed(t, 60)
 	w.sync()
 	w.add(w.podPath(), newPod(w.at()))
@@ -68,7 +67,7 @@ func TestLateAfterClaim(t *testing.T) {
 	w.is(PhaseRunning, "")
 }
 
-// TestNameTaken: the Pod of another owner, or of none, is never taken for ours, and never touched.
+// TestNameTaken: a Pod with another owner, or without one, is never adopted or changed.
 func TestNameTaken(t *testing.T) {
 	for reason, change := range map[string]func(*corev1.Pod){
 		"of no owner": func(pod *corev1.Pod) { pod.OwnerReferences = nil },
@@ -89,7 +88,7 @@ func TestNameTaken(t *testing.T) {
 	}
 }
 
-// TestInvalidPod: the spec cannot change any more, so a retry cannot help.
+// TestInvalidPod: the spec is immutable by now, so a retry cannot help.
 func TestInvalidPod(t *testing.T) {
 	w := claimed(t)
 	w.refusePods(apierrors.NewInvalid(schema.GroupKind{Kind: "Pod"}, "example",
@@ -106,16 +105,16 @@ func TestNewPod(t *testing.T) {
 	if diff := cmp.Diff(want, newPod(&At{Spec: AtSpec{Containers: containers}}).Spec); diff != "" {
 		t.Errorf("Pod (-want +got):\n%s", diff)
 	}
-	// Its name is a host name, also for the longest At.
+	// Its name is a valid host name, even for the longest At.
 	long := &At{ObjectMeta: metav1.ObjectMeta{Name: strings.Repeat("a.", 126) + "a", UID: "uid"}}
 	if problems := validation.IsDNS1123Label(podName(long)); len(problems) > 0 {
 		t.Errorf("%s: %q", podName(long), problems)
 	}
 }
 
-// TestRefused: a refusal is told once and retried, until it is lifted.
+// TestRefused: a rejection is reported once and retried until the Pod is accepted.
 func TestRefused(t *testing.T) {
-	// A ValidatingAdmissionPolicy that gives no reason answers 422, as for an invalid Pod, but
+	// A ValidatingAdmissionPolicy without a reason answers 422, like for an invalid Pod, but
 	// names no field.
 	denied := apierrors.NewInvalid(schema.GroupKind{Kind: "Pod"}, "example", nil)
 	denied.ErrStatus.Details.Causes = []metav1.StatusCause{{Message: "no Pods on Sundays"}}
@@ -157,12 +156,12 @@ func (w *world) refusePods(err *apierrors.StatusError) {
 	})
 }
 
-// TestGoingAway: nothing is created in a namespace that is about to go, nor for an At.
+// TestGoingAway: no Pod is created in a terminating namespace, or for a deleted At.
 func TestGoingAway(t *testing.T) {
 	w := claimed(t)
 	w.api.Delete("/api/v1/namespaces/default", "")
 	if again := w.reconcile("GET ats/example", "POST pods"); again != 0 {
-		t.Errorf("look again after %s, want 0", again)
+		t.Errorf("requeue after %s, want 0", again)
 	}
 	w.api.Delete(url("ats/example"), metav1.DeletePropagationForeground)
 	w.reconcile()

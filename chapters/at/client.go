@@ -11,16 +11,16 @@ import (
 	"k8s.io/client-go/rest"
 )
 
-// scheme is this client's alone: client-go's global one stays as it is.
+// scheme is used only by this client: client-go's global one stays unchanged.
 var scheme = runtime.NewScheme()
 
 func init() { utilruntime.Must(AddToScheme(scheme)) }
 
-// Client is the REST client of this group. It has the verbs that the reconcile sends and no
-// others; clientset/foo.go of the core has all of them.
+// Client is the REST client of this group. It has only the verbs that the reconcile sends;
+// the core's clientset/foo.go has all of them.
 type Client struct{ rest rest.Interface }
 
-// NewClient returns a client for the server and the credentials in config.
+// NewClient returns a client for config's server and credentials.
 func NewClient(config *rest.Config) (*Client, error) {
 	c := rest.CopyConfig(config)
 	c.APIPath, c.GroupVersion = "/apis", &SchemeGroupVersion
@@ -43,8 +43,8 @@ func (c *Client) Get(ctx context.Context, namespace, name string) (*At, error) {
 	return result, err
 }
 
-// UpdateStatus replaces the status and leaves the rest as it is. It fails with NotFound, and
-// with Conflict if at.ResourceVersion is not the newest. It sends
+// UpdateStatus replaces the status and leaves the rest unchanged. It fails with NotFound, and
+// with Conflict if at.ResourceVersion is outdated. It sends
 //
 //	PUT /apis/cnat.programming-kubernetes.info/v1alpha1/namespaces/{namespace}/ats/{name}/status
 func (c *Client) UpdateStatus(ctx context.Context, at *At) (*At, error) {
@@ -60,11 +60,11 @@ func (c *Client) UpdateStatus(ctx context.Context, at *At) (*At, error) {
 	return result, err
 }
 
-// whole refuses an answer of another kind, which a client decodes to an empty object: that Pod is not
-// ours, or gone.
+// whole rejects a response of another kind, which a client decodes to an empty object: it would look
+// like a missing or foreign Pod.
 func whole[T metav1.Object](object T, err error) (T, error) {
 	if err == nil && object.GetUID() == "" {
-		err = errors.New("the answer is no object of this kind")
+		err = errors.New("the response is not an object of this kind")
 	}
 	return object, err
 }

@@ -6,8 +6,8 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 )
 
-// Each pointer, slice and map of a copy gets memory of its own. nil stays nil and empty stays
-// empty. Otherwise a change of the copy is a change of the store, which all goroutines share.
+// Each pointer, slice and map of a copy has separate memory. nil stays nil and empty stays
+// empty. Otherwise a change of the copy changes the store, which all goroutines share.
 
 // DeepCopyInto writes a deep copy of a into out, which must not be nil.
 func (a *At) DeepCopyInto(out *At) {

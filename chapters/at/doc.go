@@ -1,50 +1,49 @@
-// Command at runs containers once, at a time: a command at a time ("cnat"). An At names the
-// time and the containers, and this controller creates a Pod for it.
+// Command at runs containers once, at a given time: a command at a time ("cnat"). An At names
+// the time and the containers, and this controller creates a Pod for it.
 //
 //	cd chapters && go run ./at --kubeconfig FILE
 //
-// Its neighbours are the core's: package informer runs its informers, package controller has
+// Its neighbors are the core's: package informer runs its informers, package controller has
 // the queue, the workers and PendingWrites.
 //
 // # Basics
 //
-// An At moves forward only, one step a reconcile:
+// An At only moves forward, one step per reconcile:
 //
-//	PENDING    it is not time yet              look again in an hour at most
-//	RUNNING    without podUID: claimed         POST the Pod, note its UID
-//	           with podUID: the Pod runs       wait for an event of the Pod
-//	DONE       the Pod has succeeded           take the finalizer from the Pod
-//	FAILED     it never will; reason says why  take the finalizer from the Pod
+//	PENDING    the time has not come           check again in an hour at most
+//	RUNNING    without podUID: claimed         POST the Pod, record its UID
+//	           with podUID: the Pod runs       wait for a Pod event
+//	DONE       the Pod has succeeded           remove the Pod's finalizer
+//	FAILED     permanently, with a reason      remove the Pod's finalizer
 //
 // # Properties
 //
-//   - One At gets one Pod at most, whenever this program is killed, and if two run at once.
-//     README.md has a table of what stops a second one.
-//   - What a retry cannot mend is FAILED with a reason and is never retried: a schedule that
-//     is no time, another owner's Pod of this name, a Pod that was deleted, a Pod that the
-//     API server calls invalid. What a quota or a policy refuses is told in the status
-//     and retried, after at most 30 s.
+//   - One At gets one Pod at most, even if this program is killed at any time or runs twice.
+//     A table in README.md lists what prevents a second one.
+//   - Permanent errors make it FAILED with a reason and are never retried: an invalid
+//     schedule, another owner's Pod of this name, a deleted Pod, a Pod that the API server
+//     calls invalid. A rejection by a quota or a policy is reported in the status and
+//     retried, after at most 30 s.
 //   - A Pod is never adopted by its name: the UID of its controller decides.
-//   - The finalizer is taken from a Pod as soon as no status waits for it, also when the At is
-//     deleted first, when it was deleted with --cascade=orphan, and if all that
-//     happened while the program was off.
+//   - The finalizer is removed as soon as no status needs the Pod, even if the At is deleted
+//     first, or with --cascade=orphan, or while the program is off.
 //
 // # Caveats
 //
 //   - A schema with format: date-time admits 2026-01-01t00:30:00z, T00:30:00x5Z and +99:99.
-//     metav1.Time does not decode them, and then no list of Ats decodes: the informer never
-//     syncs. So the schedule is a string with a pattern, and the times in the status have the
-//     pattern, too.
+//     metav1.Time cannot decode them. Then the list of Ats cannot be decoded, and the informer
+//     never syncs. So the schedule is a string with a pattern, and the times in the status
+//     have the pattern, too.
 //   - The pattern admits February 30. Such an At is FAILED, InvalidSchedule.
-//   - Between the look at the live At and the POST, another process could note a Pod, see
-//     its end and release it, and a person could delete it. Then the POST creates a second
-//     one. That takes two programs, of which one hangs in that gap: run one.
-//   - A person who takes the finalizer from a Pod by force, and deletes the Pod before its
-//     UID is noted, gets a second one.
-//   - A person who takes the label from a Pod takes it out of this program's sight: it asks for
-//     that Pod once a second until the Pod has ended, and does not remove the finalizer.
+//   - Between the GET of the At and the POST, another process could record a Pod, see it end
+//     and release it, and a user could delete it. Then the POST creates a second one. That
+//     needs two programs, one of which hangs in that gap: run only one.
+//   - If a user removes the finalizer from a Pod by force, and deletes the Pod before its UID
+//     is recorded, a second one is created.
+//   - If a user removes the label from a Pod, the informer loses it: the program reads that
+//     Pod once a second until it ends, and does not remove the finalizer.
 //   - While the program is off, the Pod of a deleted At stays Terminating. The next start
 //     releases it.
-//   - A Pod that is deleted while it runs is FAILED at once. Its containers may still have
-//     ended well in their grace period.
+//   - A Pod that is deleted while it runs is FAILED at once. Its containers may still succeed
+//     in their grace period.
 package main

@@ -1,6 +1,5 @@
-# make chapter-down runs this before it deletes the CRD. The Pods of Ats that still run have
-# a finalizer, which the program removes; it may have ended. So it runs once more, until all
-# Pods are gone.
+# make chapter-down runs this before it deletes the CRD. Running Pods of Ats have a finalizer,
+# which the program removes; it may have stopped. So it runs once more, until all Pods are gone.
 set -e
 kubectl get crd ats.cnat.programming-kubernetes.info >/dev/null 2>&1 || exit 0
 (cd chapters && go build -o ../bin/ ./at)

@@ -22,16 +22,15 @@ func NewAts(client *Client, namespace string, resync time.Duration, handler cach
 }
 
 const (
-	// uidLabel holds the UID of the At that a Pod is for, and not its name: the value of a
-	// label has at most 63 characters, a name 253.
+	// uidLabel holds the UID of the Pod's At, not its name: a label's value has at most 63
+	// characters, a name 253.
 	uidLabel = "cnat.programming-kubernetes.info/at-uid"
-	// nameAnnotation holds its name. An owner reference does, too, but an orphan, whose At
-	// was deleted without it, has none any more.
+	// nameAnnotation holds the name of the Pod's At. An orphan, whose At was deleted without
+	// it, has no owner reference.
 	nameAnnotation = "cnat.programming-kubernetes.info/at"
 )
 
-// NewPods returns an informer for the Pods of Ats, and of no others: a cluster may have
-// 100,000 Pods.
+// NewPods returns an informer for the Pods of Ats only: a cluster may have 100,000 Pods.
 func NewPods(client kubernetes.Interface, namespace string, handler cache.ResourceEventHandler) *informer.Informer {
 	listWatch := cache.NewFilteredListWatchFromClient(client.CoreV1().RESTClient(), "pods", namespace,
 		func(opts *metav1.ListOptions) { opts.LabelSelector = uidLabel })
@@ -41,16 +40,16 @@ func NewPods(client kubernetes.Interface, namespace string, handler cache.Resour
 
 const byAt = "byAt"
 
-// podIndexers index each Pod by the key of its At.
+// podIndexers index each Pod by its At's key.
 func podIndexers() cache.Indexers {
 	return cache.Indexers{byAt: func(obj any) ([]string, error) {
 		return []string{atOf(obj.(*corev1.Pod)).String()}, nil
 	}}
 }
 
-// atOf returns the key of the At that a Pod is for. Its name is empty if no At can have the
-// one in the annotation: a writer of Pods may write anything there, and the key goes into
-// requests and logs.
+// atOf returns the key of a Pod's At. The name is empty if the annotation is not a valid
+// name: users who can write Pods may write anything there, and the key goes into requests
+// and logs.
 func atOf(pod *corev1.Pod) cache.ObjectName {
 	name := pod.Annotations[nameAnnotation]
 	if len(validation.IsDNS1123Subdomain(name)) > 0 {
@@ -59,7 +58,7 @@ func atOf(pod *corev1.Pod) cache.ObjectName {
 	return cache.NewObjectName(pod.Namespace, name)
 }
 
-// podsOf returns the Pods that are for the At with this key, whatever its UID.
+// podsOf returns the Pods for the At with this key, whatever its UID.
 func podsOf(pods cache.Indexer, at cache.ObjectName) (found []*corev1.Pod) {
 	objects, err := pods.ByIndex(byAt, at.String())
 	if err != nil {
@@ -71,14 +70,13 @@ func podsOf(pods cache.Indexer, at cache.ObjectName) (found []*corev1.Pod) {
 	return found
 }
 
-// enqueueAt returns the handler for Pods: each event enqueues the At that the Pod is for. It does not use the
-// owner reference, which an orphaned Pod no longer has.
+// enqueueAt returns the handler for Pods: each event enqueues the Pod's At. It does not use the
+// owner reference, which an orphaned Pod has lost.
 func enqueueAt(queue controller.Queue) cache.ResourceEventHandler {
 	return controller.EnqueueKeys(queue, func(pod metav1.Object) []cache.ObjectName { return []cache.ObjectName{atOf(pod.(*corev1.Pod))} })
 }
 
-// get returns the object that a store holds under key. The store shares it: do not change
-// it.
+// get returns the object that a store holds under key. The store shares it: do not modify it.
 func get[T any](store cache.Store, key cache.ObjectName) (obj T, ok bool) {
 	stored, exists, err := store.GetByKey(key.String())
 	if err != nil || !exists {

@@ -17,7 +17,7 @@ func newCluster(t *testing.T) *chaptertest.Cluster {
 	t.Helper()
 	c := chaptertest.New(t)
 	c.Kubectl("apply", "-f", "config/samples")
-	// The program has ended by then, and no other one removes its finalizer.
+	// The program has stopped by then, and nothing else removes its finalizer.
 	t.Cleanup(func() {
 		for pod := range strings.FieldsSeq(c.Kubectl("get", "pods", "-l", uidLabel, "-o", "name")) {
 			c.Kubectl("patch", pod, "--type=merge", "-p", `{"metadata":{"finalizers":null}}`)
@@ -26,8 +26,7 @@ func newCluster(t *testing.T) *chaptertest.Cluster {
 	return c
 }
 
-// TestReadme runs the commands of README.md. On a real API server the program works with the rights in
-// config/rbac.
+// TestReadme runs README.md's commands on a real API server, with the permissions of config/rbac.
 func TestReadme(t *testing.T) {
 	t.Parallel()
 	c := newCluster(t)
@@ -35,8 +34,8 @@ func TestReadme(t *testing.T) {
 	kubeconfig := c.Here()
 	c.Kubectl("apply", "-f", "config/rbac/role.yaml")
 	c.Kubectl("create", "rolebinding", "at", "--clusterrole=byhand-at", "--serviceaccount="+c.Namespace+":default")
-	// Of a kind that is new the API server does not know for up to half a minute who may set
-	// blockOwnerDeletion. The program retries.
+	// For up to half a minute the API server cannot check who may set blockOwnerDeletion for a
+	// new kind. The program retries.
 	program := c.Start("--kubeconfig", c.As(c.Kubectl("create", "token", "default")), "--namespace", c.Namespace)
 	c.Kubectl("wait", "at/example-at", "--for=jsonpath={.status.podUID}", "--timeout=60s")
 	c.Kubectl("wait", "pods", "-l", uidLabel, "--for=jsonpath={.status.phase}=Running", "--timeout=60s")
@@ -61,7 +60,7 @@ func TestReadme(t *testing.T) {
 	program.Stop()
 }
 
-// TestInvalid: the API server rejects these, and the API server in memory does not.
+// TestInvalid: a real API server rejects these objects; the in-memory one does not.
 func TestInvalid(t *testing.T) {
 	t.Parallel()
 	c := newCluster(t)
@@ -69,7 +68,7 @@ func TestInvalid(t *testing.T) {
 		t.Helper()
 		output := c.KubectlFails(append(more, "patch", "at", "later", "--type=merge", "-p", patch)...)
 		if !strings.Contains(output, "is invalid: ") || !strings.Contains(output, want) {
-			t.Errorf("%s: want it to say %q", output, want)
+			t.Errorf("%s: want %q", output, want)
 		}
 	}
 	refused(`"spec.command" must not validate the schema (not)`, `{"spec":{"command":"echo YAY","containers":null}}`)

@@ -32,16 +32,16 @@ const (
 
 func main() {
 	kubeconfig := flag.String("kubeconfig", "", "kubeconfig `file` (default: $KUBECONFIG, then ~/.kube/config, then the Pod's own account)")
-	namespace := flag.String("namespace", metav1.NamespaceAll, "the only namespace to look at (default: all)")
+	namespace := flag.String("namespace", metav1.NamespaceAll, "the only namespace to watch (default: all)")
 	var show observer.Flag
-	flag.BoolFunc("trace", "print every step instead of the log: of all, of one At (--trace=default/example-at), or as lines of JSON (--trace=json)", show.Set)
+	flag.BoolFunc("trace", "print every step instead of the log: for all Ats, for one (--trace=default/example-at), or as JSON lines (--trace=json)", show.Set)
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	// After the first signal a second one ends the process at once.
+	// After the first signal, a second one ends the process at once.
 	context.AfterFunc(ctx, stop)
-	config, _, err := connect.Config(connect.Options{Kubeconfig: *kubeconfig, QPS: -1}) // no limit but the server's own
+	config, _, err := connect.Config(connect.Options{Kubeconfig: *kubeconfig, QPS: -1}) // only the server's own limit
 	if flag.NArg() > 0 {
-		err = errors.New("usage: no arguments (what --trace is to show stands behind its =) (see --help)")
+		err = errors.New("usage: no arguments are allowed; write --trace=WHAT (see --help)")
 	}
 	if err == nil {
 		err = run(ctx, config, *namespace, show)
@@ -57,7 +57,7 @@ func run(ctx context.Context, config *rest.Config, namespace string, show observ
 	observe.Print(show, os.Stdout)
 	defer observe.Close()
 
-	// Clients: ours for Ats, client-go's for Pods.
+	// Clients for Ats (ours) and Pods (client-go's).
 	config = observe.Requests(config)
 	client, err := NewClient(config)
 	if err != nil {
@@ -71,7 +71,7 @@ func run(ctx context.Context, config *rest.Config, namespace string, show observ
 		return err
 	}
 
-	// Queue and informers: an event of an At or of its Pod adds the key of the At.
+	// Queue and informers: an event of an At or its Pod enqueues the At.
 	queue := observe.Queue(observedAt, controller.NewQueue("at"))
 	ats := NewAts(client, namespace, resync, controller.EnqueueObject(queue))
 	pods := NewPods(kubeClient, namespace, enqueueAt(queue))
@@ -81,7 +81,7 @@ func run(ctx context.Context, config *rest.Config, namespace string, show observ
 	reconciler := &Reconciler{Client: client, Pods: kubeClient.CoreV1(), AtStore: ats.Store, PodStore: pods.Store, Now: time.Now}
 	atController := controller.New(queue, observe.Reconcile(observedAt, reconciler).Reconcile)
 
-	// Run: first the informers, then the workers. Both end with ctx.
+	// Run the informers, then the workers, until ctx is done.
 	ctx, cancel := context.WithCancel(ctx)
 	var running sync.WaitGroup
 	defer running.Wait()
@@ -91,13 +91,13 @@ func run(ctx context.Context, config *rest.Config, namespace string, show observ
 	if err := informer.WaitForSync(ctx, syncTimeout, ats, pods); err != nil {
 		return err
 	}
-	observe.Program(trace.Said, "ready: %d Ats, %d Pods of theirs (Ctrl-C stops)", len(ats.Store.ListKeys()), len(pods.Store.ListKeys()))
+	observe.Program(trace.Said, "ready: %d Ats, %d of their Pods (Ctrl-C stops)", len(ats.Store.ListKeys()), len(pods.Store.ListKeys()))
 	atController.Run(ctx, workers)
 	observe.Program(trace.Stopped, "stopped: all workers have finished")
 	return nil
 }
 
-// What the observer has to know of the two kinds.
+// Tells the observer how to print the two kinds.
 var (
 	observedAt = observer.Kind{GVK: atKind, Resource: "ats", Describe: func(object any) string {
 		at := object.(*At)

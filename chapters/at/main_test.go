@@ -14,9 +14,9 @@ import (
 	"example.com/byhand/kit/check"
 )
 
-// TestRun is everything that the whole program writes for one At: it gives the sample its Pod when it is
-// time, notes what came of that and releases it. It looks at one namespace or at all, and of all Pods at
-// those of Ats. It needs the rights of config/rbac, and no other.
+// TestRun checks everything the program writes for one At: it creates the sample's Pod at the scheduled
+// time, records the result and releases the Pod. It watches one namespace or all, and only the Pods
+// of Ats. The permissions of config/rbac are exactly enough.
 func TestRun(t *testing.T) {
 	for _, namespace := range []string{metav1.NamespaceAll, metav1.NamespaceDefault} {
 		program := func(ctx context.Context, config *rest.Config) error {
@@ -39,7 +39,7 @@ func TestRun(t *testing.T) {
 			pod := p.Get(pods[0])
 			set(pods[0], "Running", "status", "phase")
 			set(pods[0], "Succeeded", "status", "phase")
-			p.Remove(pods[0]) // It may go now, and nothing happens.
+			p.Remove(pods[0]) // Nothing happens after that.
 			time.Sleep(3 * resync)
 
 			want := map[string]any{"phase": "DONE", "podName": pod.GetName(), "podUID": string(pod.GetUID()),

@@ -14,16 +14,16 @@ import (
 	"example.com/byhand/kit/testkit"
 )
 
-// These tests are about "at most once": each is a way to a second Pod, which is closed.
+// These tests are about "at most once": each closes a way to a second Pod.
 
-// TestPodEnds: a failed Pod is a failed At. A Pod that has ended or was deleted is not run again.
+// TestPodEnds: a failed Pod means a failed At. A Pod that ended or was deleted does not run again.
 func TestPodEnds(t *testing.T) {
-	const deleted = "the Pod was deleted before it had ended"
+	const deleted = "the Pod was deleted before it ended"
 	for _, test := range []struct {
 		reason string
 		world  func(*testing.T, ...int64) *world
 		change func(w *world, pod string)
-		asks   bool // because the cache does not have it
+		asks   bool // reads the live Pod, because the cache lacks it
 		phase  Phase
 		why    Reason
 		says   string
@@ -38,14 +38,14 @@ func TestPodEnds(t *testing.T) {
 			w.delete(pod)
 		}, false, PhaseDone, "", ""},
 		// The finalizer keeps it.
-		{"it is deleted before it is noted", claimed, func(w *world, pod string) {
+		{"it is deleted before it is recorded", claimed, func(w *world, pod string) {
 			w.add(pod, newPod(w.at()))
 			w.delete(pod)
 		}, false, PhaseFailed, ReasonPodDeleted, deleted},
 		{"it is deleted, and its finalizer was removed by force", running, func(w *world, pod string) {
 			w.api.Remove(url(pod))
 		}, true, PhaseFailed, ReasonPodDeleted, "the Pod is gone"},
-		{"it is gone, and another one has its name", running, func(w *world, pod string) {
+		{"it is gone, and a new one has its name", running, func(w *world, pod string) {
 			another := stored[corev1.Pod](w, pod)
 			w.api.Remove(url(pod))
 			w.add(pod, another)
@@ -71,23 +71,23 @@ func TestPodEnds(t *testing.T) {
 	}
 }
 
-// TestStaleCache: another process has noted a Pod, which has ended and is gone, and the cache
-// shows nothing of it.
+// TestStaleCache: another process has recorded a Pod, which has ended and is gone, and the cache
+// shows none of that.
 func TestStaleCache(t *testing.T) {
 	w := claimed(t)
 	w.sync()
 	w.set("ats/example", "DONE", "status", "phase")
 	w.set("ats/example", "an-uid", "status", "podUID")
 	if again := w.reconcileStale("GET ats/example"); again != controller.CacheRetry {
-		t.Errorf("look again after %s, want %s", again, controller.CacheRetry)
+		t.Errorf("requeue after %s, want %s", again, controller.CacheRetry)
 	}
-	// Nor is anything sent before the cache shows it.
+	// Until the cache catches up, nothing is sent.
 	w.reconcileStale()
 	w.becomes(PhaseDone, "")
 }
 
-// TestTwoControllers takes every step twice, the second time by a controller that has seen
-// nothing of the first one's.
+// TestTwoControllers takes every step twice, the second time with a controller whose cache shows
+// none of the first one's writes.
 func TestTwoControllers(t *testing.T) {
 	w := newWorld(t)
 	w.create("2026-01-02T12:00:00Z")
@@ -103,19 +103,19 @@ func TestTwoControllers(t *testing.T) {
 	if err := theirs(); !apierrors.IsConflict(err) {
 		t.Errorf("the second claim: %v, want a Conflict", err)
 	}
-	// Both see the claim, and neither the Pod.
+	// Both see the claim, but not the Pod.
 	w.sync()
 	other.sync()
 	w.api.OnWrite(func(n int, _ *http.Request) testkit.Fault {
-		if n == 1 { // It is the POST. The other one is faster by a moment.
+		if n == 1 { // During the POST, the other controller is faster.
 			if err := theirs(); err != nil {
-				t.Errorf("the other one: %v", err)
+				t.Errorf("the other controller: %v", err)
 			}
 		}
 		return testkit.Pass
 	})
 	_, err := w.tryReconcile("GET ats/example", "POST pods",
-		"GET ats/example", "POST pods", putStatus, // the other one's
+		"GET ats/example", "POST pods", putStatus, // the other controller's
 		"GET "+w.podPath(), putStatus)
 	if !apierrors.IsConflict(err) {
 		t.Errorf("error %v, want a Conflict", err)
@@ -125,10 +125,9 @@ func TestTwoControllers(t *testing.T) {
 	}
 }
 
-// TestEachRequestFails: the program is killed before or after each of its five writes for an At
-// (claim, create, note, done, release), or a request is answered with an object of another kind, which
-// a client decodes without an error. The next process reads what the API server has, and there is no
-// second Pod.
+// TestEachRequestFails kills the program before or after each of its five writes for an At (claim,
+// create, record, done, release), or answers a request with an object of another kind, which a client
+// decodes without an error. The next process reads the API server's state and creates no second Pod.
 func TestEachRequestFails(t *testing.T) {
 	for n := 1; n <= 8; n++ {
 		t.Run(fmt.Sprint("another kind at request ", n), func(t *testing.T) {
@@ -159,8 +158,8 @@ func TestEachRequestFails(t *testing.T) {
 	}
 }
 
-// livesWith lets an At live to its end, disturbed. Before each step the cache of Ats is behind the
-// cache of Pods.
+// livesWith runs an At to its end with disturbances. Before each step the cache of Ats is older than
+// the cache of Pods.
 func livesWith(t *testing.T, disturb func(w *world)) {
 	t.Helper()
 	w := newWorld(t)
@@ -175,7 +174,7 @@ func livesWith(t *testing.T, disturb func(w *world)) {
 		if len(w.api.List("pods")) == 0 {
 			continue
 		}
-		// A user removes the label for a moment, and the cache does not have the Pod.
+		// A user removes the label for a moment, so the cache lacks the Pod.
 		w.set(w.podPath(), map[string]any{}, "metadata", "labels")
 		w.sync()
 		reconcile()
@@ -190,8 +189,7 @@ func livesWith(t *testing.T, disturb func(w *world)) {
 	}
 }
 
-// TestRelease: the finalizer goes when no status waits for the Pod any more, and no other finalizer
-// does.
+// TestRelease: the finalizer, and no other, is removed once no status needs the Pod.
 func TestRelease(t *testing.T) {
 	ask := []string{"GET ats/example"}
 	for _, test := range []struct {
@@ -207,7 +205,7 @@ func TestRelease(t *testing.T) {
 			w.api.Remove(url("ats/example"))
 			w.delete(pod)
 		}, ask},
-		{"it is gone, and another one has its name", func(w *world, _ string) {
+		{"it is gone, and a new At has its name", func(w *world, _ string) {
 			w.api.Remove(url("ats/example"))
 			w.create("9999-12-31T23:59:59Z")
 			w.set("ats/example", "PENDING", "status", "phase")
@@ -224,14 +222,14 @@ func TestRelease(t *testing.T) {
 			test.change(w, pod)
 			w.reconcile(append(test.asks, "PATCH "+pod)...)
 			if left := stored[corev1.Pod](w, pod).Finalizers; len(left) != 1 || left[0] != "example.com/theirs" {
-				t.Errorf("finalizers %q, want theirs", left)
+				t.Errorf("finalizers %q, want the other client's", left)
 			}
 			w.reconcile()
 		})
 	}
 }
 
-// TestReleaseOfGonePod: a Pod that is gone already needs no release.
+// TestReleaseOfGonePod: a deleted Pod needs no release.
 func TestReleaseOfGonePod(t *testing.T) {
 	w := running(t)
 	w.end()
@@ -239,9 +237,8 @@ func TestReleaseOfGonePod(t *testing.T) {
 	w.reconcileStale("PATCH " + w.podPath())
 }
 
-// TestReleaseOfForgedPod: a Pod has our label and finalizer, and its annotation is no name
-// that an At can have. It is released, and what the annotation says goes into no request, no
-// key and no log.
+// TestReleaseOfForgedPod: a Pod has our label and finalizer, and an annotation that is not a valid
+// name. It is released, and the annotation appears in no request, key or log.
 func TestReleaseOfForgedPod(t *testing.T) {
 	forged := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "forged", Finalizers: []string{podFinalizer},
 		Labels: map[string]string{uidLabel: "uid"}, Annotations: map[string]string{nameAnnotation: "../../x"}}}

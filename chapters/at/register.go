@@ -6,15 +6,15 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
-// SchemeGroupVersion is the group and the version of At. The CustomResourceDefinition in
-// config/crd must spell them alike: another group is another URL.
+// SchemeGroupVersion is At's group and version. The CustomResourceDefinition in config/crd
+// must use the same spelling: it becomes part of the URL.
 var SchemeGroupVersion = schema.GroupVersion{Group: "cnat.programming-kubernetes.info", Version: "v1alpha1"}
 
-// atKind is for owner references: a client clears apiVersion and kind of what it decodes.
+// atKind is for owner references: a client clears apiVersion and kind of decoded objects.
 var atKind = SchemeGroupVersion.WithKind("At")
 
-// AddToScheme tells a scheme which Go type belongs to which kind. Without the list, a LIST
-// cannot be decoded; without AddToGroupVersion, no watch and no options.
+// AddToScheme registers the Go types with a scheme. AtList is needed to decode a LIST,
+// AddToGroupVersion for watches and options.
 func AddToScheme(scheme *runtime.Scheme) error {
 	scheme.AddKnownTypes(SchemeGroupVersion, &At{}, &AtList{})
 	metav1.AddToGroupVersion(scheme, SchemeGroupVersion)

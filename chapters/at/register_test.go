@@ -19,7 +19,6 @@ func registered() *runtime.Scheme {
 	return scheme
 }
 
-// TestKind: the types, their copies, the registration, the definition and the sample are in step. A
-// group that is spelled in two ways is two URLs, and one of them is 404. A field that is added tomorrow
-// is tested tomorrow.
+// TestKind compares the types, their copies, the registration, the definition and the sample, including
+// fields that are added later. A group with two spellings is two URLs, and one of them is 404.
 func TestKind(t *testing.T) { parts.Test(t) }

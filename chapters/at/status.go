@@ -15,15 +15,15 @@ import (
 	"k8s.io/client-go/tools/cache"
 )
 
-// These return the next status. None changes the one that it is called on.
+// These return the next status. None changes its receiver.
 
-// started is the claim: of two controllers that write it only one can succeed.
+// started is the claim: if two controllers write it, only one succeeds.
 func (s AtStatus) started(podName string, now time.Time) AtStatus {
 	s.Phase, s.PodName, s.StartTime = PhaseRunning, podName, &metav1.Time{Time: now}
 	return s
 }
 
-// seen notes the Pod, and what came of it.
+// seen records the Pod and its result.
 func (s AtStatus) seen(pod *corev1.Pod, now time.Time) AtStatus {
 	s.PodUID, s.Reason, s.Message = pod.UID, "", ""
 	switch {
@@ -32,8 +32,8 @@ func (s AtStatus) seen(pod *corev1.Pod, now time.Time) AtStatus {
 	case pod.Status.Phase == corev1.PodFailed:
 		return s.failed(ReasonPodFailed, strings.TrimSpace("the Pod has failed "+pod.Status.Reason+" "+pod.Status.Message), now)
 	case pod.DeletionTimestamp != nil:
-		// Do not wait until it has ended: if its node is gone, no kubelet will say so.
-		return s.failed(ReasonPodDeleted, "the Pod was deleted before it had ended", now)
+		// Do not wait for its end: if its node is gone, no kubelet will report it.
+		return s.failed(ReasonPodDeleted, "the Pod was deleted before it ended", now)
 	}
 	return s
 }
@@ -43,8 +43,8 @@ func (s AtStatus) failed(reason Reason, message string, now time.Time) AtStatus 
 	return s
 }
 
-// refused says why the API server refuses the Pod. It keeps the first message. The next may
-// differ in a number, and each change of the status adds the key again, at once.
+// refused reports the API server's rejection of the Pod. It keeps the first message: the next may
+// differ in a number, and each change of the status enqueues the key at once.
 func (s AtStatus) refused(err error) AtStatus {
 	if s.Reason != ReasonForbidden {
 		s.Reason, s.Message = ReasonForbidden, cut(err.Error())
@@ -61,21 +61,21 @@ func cut(message string) string {
 	return strings.ToValidUTF8(message[:min(len(message), maxMessage)], "")
 }
 
-// isInvalidPod reports whether no API server would take the Pod: a field is wrong. A policy
-// that gives no reason answers 422 as well, but names no field, and may be lifted.
+// isInvalidPod reports whether a field of the Pod is invalid, so that no API server accepts it. A
+// policy without a reason answers 422 as well, but names no field, and may change.
 func isInvalidPod(err error) bool {
 	status := apierrors.APIStatus(nil)
 	return apierrors.IsInvalid(err) && errors.As(err, &status) && status.Status().Details != nil &&
 		slices.ContainsFunc(status.Status().Details.Causes, func(cause metav1.StatusCause) bool { return cause.Field != "" })
 }
 
-// updateStatus writes a status that differs. It carries the resourceVersion of at: if
-// anything was written since, the API server refuses it with Conflict.
+// updateStatus writes a status that differs. It carries at's resourceVersion: if anything
+// was written since, the API server rejects it with Conflict.
 func (r *Reconciler) updateStatus(ctx context.Context, at *At, status AtStatus) error {
 	if equality.Semantic.DeepEqual(at.Status, status) {
 		return nil
 	}
-	// at is the cache's: never change it, change a copy.
+	// at belongs to the cache: change only a copy.
 	desired := at.DeepCopy()
 	desired.Status = status
 	updated, err := whole(r.Client.UpdateStatus(ctx, desired))

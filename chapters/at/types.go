@@ -15,45 +15,44 @@ type At struct {
 	Status AtStatus `json:"status"`
 }
 
-// AtSpec is what the owner of an At asks for. It cannot be changed once the phase is no
-// longer PENDING.
+// AtSpec is the desired state. It is immutable once the phase is no longer PENDING.
 type AtSpec struct {
 	// Schedule is when to run, in RFC 3339, with an offset from UTC: 2026-01-02T15:04:05Z
-	// or 2026-01-02T16:04:05+01:00. A time that is over means at once.
+	// or 2026-01-02T16:04:05+01:00. A time in the past means at once.
 	//
 	// It is a string and not a metav1.Time: see the caveats in doc.go.
 	Schedule string `json:"schedule"`
-	// Containers run side by side in one Pod.
+	// Containers run together in one Pod.
 	Containers []AtContainer `json:"containers"`
 	// StartingDeadlineSeconds is how late the Pod may be created. After that the At fails.
-	// Without it the Pod is created however late it is.
+	// If unset, there is no limit.
 	StartingDeadlineSeconds *int64 `json:"startingDeadlineSeconds,omitempty"`
 }
 
 // AtContainer is one container of the Pod.
 type AtContainer struct {
-	// Name is the name of the container, a DNS label.
+	// Name is the container's name, a DNS label.
 	Name string `json:"name"`
-	// Image is the image that the container runs.
+	// Image is the container's image.
 	Image string `json:"image"`
-	// Command replaces the entrypoint of the image. Each argument is an item of its own: no
-	// shell splits it.
+	// Command replaces the image's entrypoint. Each argument is a separate item: no shell
+	// splits it.
 	Command []string `json:"command,omitempty"`
-	// Args are the arguments of the command, or of the entrypoint of the image.
+	// Args are the arguments of the command, or of the image's entrypoint.
 	Args []string `json:"args,omitempty"`
 }
 
-// AtStatus is what the controller has done and seen.
+// AtStatus is the observed state, written by the controller.
 type AtStatus struct {
 	// Phase is PENDING, RUNNING, DONE or FAILED.
 	Phase Phase `json:"phase,omitempty"`
-	// Reason is one word for why the phase is what it is.
+	// Reason is one word that explains the phase.
 	Reason Reason `json:"reason,omitempty"`
-	// Message says the same to people.
+	// Message explains the reason in words.
 	Message string `json:"message,omitempty"`
-	// PodName is the name that the Pod gets.
+	// PodName is the name of the Pod.
 	PodName string `json:"podName,omitempty"`
-	// PodUID is the UID of the Pod. Once it is there, no Pod is created any more.
+	// PodUID is the Pod's UID. Once it is set, no Pod is created.
 	PodUID types.UID `json:"podUID,omitempty"`
 	// StartTime is when the phase became RUNNING.
 	StartTime *metav1.Time `json:"startTime,omitempty"`
@@ -61,42 +60,42 @@ type AtStatus struct {
 	CompletionTime *metav1.Time `json:"completionTime,omitempty"`
 }
 
-// Phase is how far an At is. It only moves forward.
+// Phase is the progress of an At. It only moves forward.
 type Phase string
 
 const (
-	// PhasePending: it is not time yet. "" means the same.
+	// PhasePending: the time has not come. "" means the same.
 	PhasePending Phase = "PENDING"
-	// PhaseRunning: it is time. The Pod is created, or will be.
+	// PhaseRunning: the time has come. The Pod exists, or will be created.
 	PhaseRunning Phase = "RUNNING"
-	// PhaseDone: every container has ended with exit code 0.
+	// PhaseDone: every container has exited with code 0.
 	PhaseDone Phase = "DONE"
-	// PhaseFailed: it has failed, and is never tried again.
+	// PhaseFailed: it has failed, and is never retried.
 	PhaseFailed Phase = "FAILED"
 )
 
-// Reason is why an At has failed, or why it does not go on.
+// Reason is why an At has failed, or why it makes no progress.
 type Reason string
 
 const (
-	// ReasonInvalidSchedule: the schedule is no time.
+	// ReasonInvalidSchedule: the schedule is not a valid time.
 	ReasonInvalidSchedule Reason = "InvalidSchedule"
-	// ReasonMissed: startingDeadlineSeconds were over before a Pod was created.
+	// ReasonMissed: startingDeadlineSeconds passed before a Pod was created.
 	ReasonMissed Reason = "Missed"
-	// ReasonNameTaken: another owner's Pod, or one without, has the name.
+	// ReasonNameTaken: a Pod that this At does not control has the name.
 	ReasonNameTaken Reason = "NameTaken"
-	// ReasonInvalidPod: no Pod can be like this. The message says why.
+	// ReasonInvalidPod: the Pod is invalid. The message says why.
 	ReasonInvalidPod Reason = "InvalidPod"
-	// ReasonForbidden: the API server refuses to create the Pod: a quota, a policy, a webhook
-	// or a missing right. The controller retries; the phase stays RUNNING.
+	// ReasonForbidden: the API server rejects the Pod because of a quota, a policy, a webhook
+	// or a missing permission. The controller retries; the phase stays RUNNING.
 	ReasonForbidden Reason = "Forbidden"
-	// ReasonPodDeleted: the Pod was deleted before it had ended.
+	// ReasonPodDeleted: the Pod was deleted before it ended.
 	ReasonPodDeleted Reason = "PodDeleted"
-	// ReasonPodFailed: the Pod has ended, and a container of it not with exit code 0.
+	// ReasonPodFailed: a container has exited with another code than 0.
 	ReasonPodFailed Reason = "PodFailed"
 )
 
-// AtList is the reply to a list request.
+// AtList is the response to a list request.
 type AtList struct {
 	metav1.TypeMeta `json:""`
 	metav1.ListMeta `json:"metadata,omitempty"`

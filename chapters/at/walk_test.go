@@ -17,9 +17,9 @@ var (
 	position = regexp.MustCompile(`(?m):\d+:\d+: `)
 )
 
-// TestWalk goes through README.md as a reader does, who writes one file after the other. Of
-// this folder only what the steps so far have written exists, and the tests of the next step.
-// Then go vet fails with the message that README.md quotes.
+// TestWalk follows README.md like a reader who writes one file after the other. Only the files of
+// the previous steps exist, and the next step's tests. Then go vet fails with the message that
+// README.md quotes.
 func TestWalk(t *testing.T) {
 	text, err := os.ReadFile("README.md")
 	if err != nil {
@@ -65,13 +65,13 @@ func TestWalk(t *testing.T) {
 	}
 }
 
-// vet runs go vet as if of this folder only these files existed. It returns the first line of the
-// output, without line numbers.
+// vet runs go vet as if only these files of the folder existed. It returns the output's first line,
+// without line numbers.
 func vet(t *testing.T, exists []string) string {
 	t.Helper()
 	all, _ := filepath.Glob("*.go")
 	definitions, _ := filepath.Glob("config/crd/*.yaml")
-	// In an overlay a file that is replaced by "" does not exist.
+	// In an overlay, a file replaced by "" does not exist.
 	hidden := map[string]string{}
 	for _, file := range slices.Concat(all, definitions) {
 		if !slices.Contains(exists, file) {

@@ -17,8 +17,8 @@ import (
 	"example.com/byhand/kit/testkit"
 )
 
-// world is a Reconciler between an API server and two stores. Nothing moves by itself: a test
-// says what time it is, when a store catches up and when the key is reconciled.
+// world is a Reconciler between an API server and two stores. Nothing happens by itself: a test
+// sets the time, and decides when a store catches up and when the key is reconciled.
 type world struct {
 	*testing.T
 	*Reconciler
@@ -40,7 +40,7 @@ func newWorld(t *testing.T) *world {
 	return w
 }
 
-// restart makes a new process: it has seen nothing, and remembers nothing.
+// restart starts a new process, which remembers nothing.
 func (w *world) restart() {
 	w.Helper()
 	config := w.api.Config()
@@ -54,7 +54,7 @@ func (w *world) restart() {
 		Now:      func() time.Time { return w.now }}
 }
 
-// create stores the At "example", perhaps with a deadline, and lets the stores show it.
+// create creates the At "example", optionally with a deadline, and syncs the stores.
 func (w *world) create(schedule string, deadline ...int64) {
 	w.Helper()
 	at := &At{ObjectMeta: metav1.ObjectMeta{Name: "example", Namespace: "default"},
@@ -66,7 +66,7 @@ func (w *world) create(schedule string, deadline ...int64) {
 	w.sync()
 }
 
-// claimed is a world with an At that is RUNNING and has no Pod.
+// claimed returns a world with an At that is RUNNING and has no Pod.
 func claimed(t *testing.T, deadline ...int64) *world {
 	t.Helper()
 	w := newWorld(t)
@@ -75,7 +75,7 @@ func claimed(t *testing.T, deadline ...int64) *world {
 	return w
 }
 
-// running is a world with an At that has its Pod, with nothing left to do.
+// running returns a world with an At that has its Pod, with nothing left to do.
 func running(t *testing.T, deadline ...int64) *world {
 	t.Helper()
 	w := claimed(t, deadline...)
@@ -84,7 +84,7 @@ func running(t *testing.T, deadline ...int64) *world {
 	return w
 }
 
-// at returns the At as the server has it.
+// at returns the server's At.
 func (w *world) at() *At {
 	w.Helper()
 	return stored[At](w, "ats/example")
@@ -95,7 +95,7 @@ func (w *world) podPath() string {
 	return "pods/" + w.at().Status.PodName
 }
 
-// url is where the API server has an object, such as "ats/example".
+// url returns the URL of an object such as "ats/example".
 func url(path string) string {
 	if strings.HasPrefix(path, "ats/") {
 		return "/apis/" + SchemeGroupVersion.String() + "/namespaces/default/" + path
@@ -103,12 +103,12 @@ func url(path string) string {
 	return "/api/v1/namespaces/default/" + path
 }
 
-// stored returns an object as the server has it.
+// stored returns the server's object.
 func stored[T any](w *world, path string) *T {
 	w.Helper()
 	object := w.api.Get(url(path))
 	if object == nil {
-		w.Fatalf("there is no %s", path)
+		w.Fatalf("%s does not exist", path)
 	}
 	return typed[T](w, object)
 }
@@ -122,7 +122,7 @@ func typed[T any](w *world, object *unstructured.Unstructured) *T {
 	return typed
 }
 
-// sync brings both stores up to date, as the informers do.
+// sync updates both stores, like the informers do.
 func (w *world) sync() {
 	w.Helper()
 	w.syncAts()
@@ -146,15 +146,15 @@ func replace[T any](w *world, store cache.Indexer, resource string) {
 	}
 }
 
-// reconcile brings the stores up to date and reconciles, which must send these requests and
-// no others, and succeed. It returns when to look again.
+// reconcile syncs the stores and reconciles, which must send exactly these requests and succeed.
+// It returns the requeue delay.
 func (w *world) reconcile(want ...string) time.Duration {
 	w.Helper()
 	w.sync()
 	return w.reconcileStale(want...)
 }
 
-// becomes is reconcile, after which the At must have this phase and reason.
+// becomes reconciles, after which the At must have this phase and reason.
 func (w *world) becomes(phase Phase, reason Reason, want ...string) time.Duration {
 	w.Helper()
 	again := w.reconcile(want...)
@@ -162,7 +162,7 @@ func (w *world) becomes(phase Phase, reason Reason, want ...string) time.Duratio
 	return again
 }
 
-// reconcileStale is reconcile with the stores as they are.
+// reconcileStale reconciles without updating the stores.
 func (w *world) reconcileStale(want ...string) time.Duration {
 	w.Helper()
 	again, err := w.tryReconcile(want...)
@@ -202,7 +202,7 @@ func (w *world) is(phase Phase, reason Reason) {
 	}
 }
 
-// add stores an object as another client would.
+// add creates an object as another client.
 func (w *world) add(path string, object any) {
 	w.Helper()
 	content, err := runtime.DefaultUnstructuredConverter.ToUnstructured(object)
@@ -212,7 +212,7 @@ func (w *world) add(path string, object any) {
 	w.api.Add(url(path), &unstructured.Unstructured{Object: content})
 }
 
-// set changes one field of an object as another client would.
+// set changes one field of an object as another client.
 func (w *world) set(path string, value any, fields ...string) {
 	w.Helper()
 	w.api.Edit(url(path), func(object *unstructured.Unstructured) {
@@ -222,10 +222,10 @@ func (w *world) set(path string, value any, fields ...string) {
 	})
 }
 
-// delete deletes an object as another client would: one with finalizers stays.
+// delete deletes an object as another client. An object with finalizers stays.
 func (w *world) delete(path string) { w.api.Delete(url(path), "") }
 
-// end lets the Pod succeed, and the status say so.
+// end sets the Pod to succeeded and reconciles until the status shows it.
 func (w *world) end() {
 	w.Helper()
 	w.set(w.podPath(), "Succeeded", "status", "phase")
