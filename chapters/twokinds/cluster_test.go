@@ -15,7 +15,7 @@ import (
 
 func TestMain(m *testing.M) { os.Exit(chaptertest.Run(m)) }
 
-// The commands of the README do what it says, with the rights of config/rbac in one namespace.
+// TestReadme runs the README's commands, with the permissions of config/rbac in one namespace.
 func TestReadme(t *testing.T) {
 	c := chaptertest.New(t)
 	c.Kubectl("apply", "-f", "config/rbac", "-f", "config/samples")
@@ -52,8 +52,8 @@ func TestReadme(t *testing.T) {
 	script.Run("kubectl delete team", "deleted")
 	script.Run("kubectl wait --for=delete foo/example-team-anna")
 	p.Stop()
-	// Of a kind that is new the API server does not know at once who may set blockOwnerDeletion.
+	// For a new kind, the API server cannot check at once who may set blockOwnerDeletion.
 	if output := p.Output(); strings.Contains(output, "is forbidden: User") || strings.Contains(output, "-value") {
-		t.Errorf("a right is missing, or it prints the token:\n%s", output)
+		t.Errorf("a permission is missing, or it prints the token:\n%s", output)
 	}
 }

@@ -26,10 +26,10 @@ import (
 
 func main() {
 	kubeconfig := flag.String("kubeconfig", "", "kubeconfig `file` (default: $KUBECONFIG, then ~/.kube/config, then the Pod's own account)")
-	namespace := flag.String("namespace", "", "the only namespace to look at (default: all)")
+	namespace := flag.String("namespace", "", "the only namespace to watch (default: all)")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	// After the first signal a second one ends the process at once.
+	// After the first signal, a second one ends the process at once.
 	context.AfterFunc(ctx, stop)
 	config, _, err := connect.Config(connect.Options{Kubeconfig: *kubeconfig, QPS: -1})
 	if err == nil {
@@ -41,10 +41,10 @@ func main() {
 	}
 }
 
-// byNamed is the index of Teams by what they name.
+// byNamed is the index of Teams by the objects they name.
 const byNamed = "byNamed"
 
-// run returns when ctx is done and each worker has finished what it had begun.
+// run returns when ctx is done and all running reconciles have finished.
 func run(ctx context.Context, config *rest.Config, namespace string) error {
 	ours := rest.CopyConfig(config)
 	ours.APIPath, ours.GroupVersion, ours.NegotiatedSerializer = "/apis", &groupVersion, serializer.NewCodecFactory(scheme).WithoutConversion()
@@ -55,13 +55,13 @@ func run(ctx context.Context, config *rest.Config, namespace string) error {
 	kube, client := kubernetes.NewForConfigOrDie(config), clientset.NewForConfigOrDie(config)
 	group := client.SamplecontrollerV1alpha1()
 
-	// One queue, of Teams. An event of each of the three kinds adds the keys of those that it concerns.
+	// One queue, of Teams. An event of any of the three kinds enqueues the affected Teams.
 	queue := controller.NewQueue("team")
 	teams := informer.New(groupVersion.WithResource(resource).GroupResource(), teamClient,
 		cache.NewListWatchFromClient(teamClient, resource, namespace, fields.Everything()),
 		cache.InformerOptions{ObjectType: &Team{}, ResyncPeriod: 10 * time.Minute, Handler: controller.EnqueueObject(queue),
 			Indexers: cache.Indexers{byNamed: named}})
-	// All Foos: another one may have the name that a member needs.
+	// All Foos, since a foreign Foo may have the name that a member needs.
 	foos := informer.New(v1alpha1.Resource("foos"), client, cache.NewListWatchFromClient(group.RESTClient(), "foos", namespace, fields.Everything()),
 		cache.InformerOptions{ObjectType: &v1alpha1.Foo{}, Handler: controller.EnqueueOwner(queue, kind.GroupKind(), naming(teams.Store, "Foo "))})
 	secrets := informer.New(corev1.Resource("secrets"), kube,
@@ -84,7 +84,7 @@ func fooOf(team *Team, member string) cache.ObjectName {
 	return cache.NewObjectName(team.Namespace, team.Name+"-"+member)
 }
 
-// named returns what a Team names: its Secret and its Foos.
+// named returns the objects that a Team names: its Secret and its Foos.
 func named(obj any) (names []string, _ error) {
 	team := obj.(*Team)
 	for _, member := range team.Spec.Members {
@@ -93,11 +93,11 @@ func named(obj any) (names []string, _ error) {
 	return append(names, "Secret "+team.Namespace+"/"+team.Spec.SecretName), nil
 }
 
-// naming returns a function that returns the keys of the Teams that name an object. If the store of Teams does not
-// have one of them yet, its own event comes later, when the store of Secrets has this one.
+// naming returns a function that returns the keys of the Teams that name an object. A Team that is not
+// in the store yet has its event later, when the store of Secrets has the object.
 func naming(teams cache.Indexer, kind string) func(object metav1.Object) []cache.ObjectName {
 	return func(object metav1.Object) (keys []cache.ObjectName) {
-		found, _ := teams.ByIndex(byNamed, kind+cache.MetaObjectToName(object).String()) // The index exists.
+		found, _ := teams.ByIndex(byNamed, kind+cache.MetaObjectToName(object).String()) // the index exists
 		for _, team := range found {
 			keys = append(keys, cache.MetaObjectToName(team.(*Team)))
 		}
@@ -105,9 +105,9 @@ func naming(teams cache.Indexer, kind string) func(object metav1.Object) []cache
 	}
 }
 
-// withoutContent is the transform of Secrets. What is not in memory cannot get into a status, an
-// Event or a log. Of the token it keeps that there is one. Annotations go as well: kubectl apply
-// writes the whole Secret into one. It may run twice on an object.
+// withoutContent is the transform of Secrets: content that is not in memory cannot leak into a
+// status, an Event or a log. It keeps only the fact that there is a token. It removes annotations,
+// too: kubectl apply writes the whole Secret into one. It is idempotent.
 func withoutContent(obj any) (any, error) {
 	if secret, ok := obj.(*corev1.Secret); ok {
 		token := secret.Data["token"]

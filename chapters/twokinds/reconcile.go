@@ -18,30 +18,30 @@ import (
 	"example.com/byhand/controller"
 )
 
-// errAnother is for a proxy or a cache between, which answers for the API server. The version of
-// another object may never come.
-var errAnother = errors.New("the answer is another object")
+// errAnother is for a proxy or a cache that returns a different object. The stores would never
+// show its version.
+var errAnother = errors.New("the response is a different object")
 
-// reconciler gives each Team its Foos, and rolls up their state. It has clients for what it writes,
-// and the informers' stores for what it reads.
+// reconciler gives each Team its Foos, and rolls up their state. It has clients for writes and the
+// informers' stores for reads.
 type reconciler struct {
 	teamClient           rest.Interface
 	fooClient            clientset.FoosGetter
 	teams, foos, secrets cache.Indexer
-	// writes are those that the stores do not show yet.
+	// writes holds the writes that the stores do not show yet.
 	writes controller.PendingWrites
 }
 
-// Reconcile has the contract of controller.Reconcile.
+// Reconcile implements controller.Reconcile.
 func (r *reconciler) Reconcile(ctx context.Context, key cache.ObjectName) (requeueAfter time.Duration, err error) {
 	if !r.writes.Observed(key) {
 		return controller.CacheRetry, nil
 	}
 	team, ok := get[*Team](r.teams, key)
 	if !ok || team.DeletionTimestamp != nil {
-		return 0, nil // The garbage collector deletes the Foos. A new one would hold it up.
+		return 0, nil // The garbage collector deletes the Foos. A new one would delay it.
 	}
-	// The store's objects are shared: this changes a copy. Its resourceVersion guards the write.
+	// The store's objects are shared, so change a copy. Its resourceVersion guards the write.
 	changed := team.DeepCopyObject().(*Team)
 	changed.Status.ReadyFoos, changed.Status.SecretVersion = 0, ""
 	secret, ok := get[*corev1.Secret](r.secrets, cache.NewObjectName(team.Namespace, team.Spec.SecretName))
@@ -63,13 +63,13 @@ func (r *reconciler) Reconcile(ctx context.Context, key cache.ObjectName) (reque
 	return 0, errors.Join(err, failed)
 }
 
-// createFoos creates the Foo of each member that has none. The name follows from the Team: a second
-// one cannot be made, if an answer was lost or another process was faster.
+// createFoos creates each member's missing Foo. Its name is derived from the Team, so a lost response
+// or a faster process cannot cause a second one.
 func (r *reconciler) createFoos(ctx context.Context, team *Team) (err error) {
 	for _, member := range team.Spec.Members {
 		name := fooOf(team, member)
 		if _, exists := get[*v1alpha1.Foo](r.foos, name); exists {
-			continue // It is another's, or its own. If it goes, there is an event.
+			continue // foreign or its own; a deletion is an event
 		}
 		foo := &v1alpha1.Foo{Spec: v1alpha1.FooSpec{DeploymentName: name.Name}}
 		foo.Name, foo.OwnerReferences = name.Name, []metav1.OwnerReference{*metav1.NewControllerRef(team, kind)}
@@ -84,18 +84,18 @@ func (r *reconciler) createFoos(ctx context.Context, team *Team) (err error) {
 	return err
 }
 
-// rollUp adds to an empty status what follows from the stores, and from nothing else. So it does not
-// matter which of two kinds is observed first: the last event leads to the same status. It goes in the
-// order of the spec: a text in the order of a map would differ each time, and be written each time.
+// rollUp fills an empty status from the stores alone, so the order of events does not matter: the
+// last event leads to the same status. It follows the spec's order: in map order the text would
+// differ, and be written, each time.
 func (r *reconciler) rollUp(team *Team, status *TeamStatus, err error) {
 	var waiting []string
 	for _, member := range team.Spec.Members {
 		name := fooOf(team, member)
 		switch foo, ok := get[*v1alpha1.Foo](r.foos, name); {
-		// By UID: a Team that is deleted and made again is another one, and has no Foos yet.
+		// Compare UIDs: a Team that was deleted and recreated has no Foos yet.
 		case ok && !metav1.IsControlledBy(foo, team):
 			waiting = append(waiting, name.Name+" (not of this Team)")
-		// A condition may be that of an earlier spec. A deletion raises the generation, too.
+		// The condition may belong to an earlier spec. A deletion raises the generation, too.
 		case ok && meta.IsStatusConditionTrue(foo.Status.Conditions, v1alpha1.FooReady) && foo.Status.ObservedGeneration == foo.Generation:
 			status.ReadyFoos++
 		default:
@@ -105,10 +105,10 @@ func (r *reconciler) rollUp(team *Team, status *TeamStatus, err error) {
 	ready := metav1.Condition{Type: "Ready", Status: metav1.ConditionFalse, ObservedGeneration: team.Generation}
 	switch {
 	case status.SecretVersion == "":
-		ready.Reason, ready.Message = "SecretMissing", fmt.Sprintf("there is no Secret %s of the type %s with a token", team.Spec.SecretName, secretType)
+		ready.Reason, ready.Message = "SecretMissing", fmt.Sprintf("no Secret %s of type %s with a token exists", team.Spec.SecretName, secretType)
 	case controller.IsRejected(err):
-		// Not the text of err: a request ID in it would make each try a write, and so an event.
-		ready.Reason, ready.Message = "WriteFailed", "the API server refuses a Foo: the log says why"
+		// Omit the text of err: a request ID in it would make each attempt a write, and so an event.
+		ready.Reason, ready.Message = "WriteFailed", "the API server rejects a Foo: see the log"
 	case len(waiting) > 0:
 		ready.Reason, ready.Message = "WaitingForFoos", fmt.Sprint("not ready: ", waiting)
 	default:
@@ -119,7 +119,7 @@ func (r *reconciler) rollUp(team *Team, status *TeamStatus, err error) {
 
 // get returns the object that a store holds under key.
 func get[T any](store cache.Store, key cache.ObjectName) (obj T, ok bool) {
-	stored, _, _ := store.GetByKey(key.String()) // nil if there is none
+	stored, _, _ := store.GetByKey(key.String()) // nil if not found
 	obj, ok = stored.(T)
 	return obj, ok
 }

@@ -8,7 +8,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
-// Team asks for a Foo for each of its members, once its Secret is there.
+// Team asks for a Foo for each of its members, once its Secret exists.
 type Team struct {
 	metav1.TypeMeta   `json:""`
 	metav1.ObjectMeta `json:"metadata,omitempty"`
@@ -17,26 +17,26 @@ type Team struct {
 	Status TeamStatus `json:"status"`
 }
 
-// TeamSpec is what people write.
+// TeamSpec is the desired state.
 type TeamSpec struct {
-	// Members get a Foo each, with the name TEAM-MEMBER.
+	// Members get one Foo each, named TEAM-MEMBER.
 	Members []string `json:"members"`
-	// SecretName is a Secret in the namespace of the Team, of the type secretType, with a token.
+	// SecretName is a Secret in the Team's namespace, of type secretType, with a token.
 	SecretName string `json:"secretName"`
 }
 
-// TeamStatus rolls up what the Team consists of.
+// TeamStatus rolls up the state of the Team's parts.
 type TeamStatus struct {
-	// ReadyFoos is how many members have a Foo that is ready.
+	// ReadyFoos is the number of members whose Foo is ready.
 	ReadyFoos int32 `json:"readyFoos"`
-	// SecretVersion is the resourceVersion of the Secret that was read, if it has a token. A hash of
-	// the token would be worse: a short one can be guessed.
+	// SecretVersion is the resourceVersion of the Secret that was read, if it has a token. A short
+	// token could be guessed from its hash.
 	SecretVersion string `json:"secretVersion,omitempty"`
 	// Conditions has one entry, Ready.
 	Conditions []metav1.Condition `json:"conditions,omitempty"`
 }
 
-// TeamList is the reply to a list request.
+// TeamList is the response to a list request.
 type TeamList struct {
 	metav1.TypeMeta `json:""`
 	metav1.ListMeta `json:"metadata,omitempty"`
@@ -44,15 +44,15 @@ type TeamList struct {
 	Items []Team `json:"items"`
 }
 
-// resource is the plural, as URLs have it. secretType is what the Secrets are selected by.
+// resource is the plural, as in URLs. secretType selects the Secrets.
 const resource, secretType = "teams", "twokinds.examples-gzh.com/token"
 
 var groupVersion = schema.GroupVersion{Group: "twokinds.examples-gzh.com", Version: "v1alpha1"}
 
-// kind is for owner references: a client clears apiVersion and kind of what it decodes.
+// kind is for owner references: a client clears apiVersion and kind of decoded objects.
 var kind = groupVersion.WithKind("Team")
 
-// scheme is this program's alone.
+// scheme is used only by this program.
 var scheme = runtime.NewScheme()
 
 func init() {

@@ -32,7 +32,7 @@ import (
 
 var parts = check.Kind{Scheme: scheme, Plural: resource, CRD: "config/crd/teams.twokinds.examples-gzh.com.yaml", Sample: "config/samples/team.yaml"}
 
-// TestKind: the definition has the fields of the Go types, and JSON and back loses nothing.
+// TestKind: the definition has the fields of the Go types, and a JSON round trip loses nothing.
 func TestKind(t *testing.T) {
 	text, err := os.ReadFile(parts.CRD)
 	if err != nil {
@@ -50,36 +50,36 @@ const (
 	password   = "czNjcmV0" // in base64: s3cret
 )
 
-// world is an API server in memory and the program, in a bubble: time passes when all wait.
+// world is an in-memory API server and the program, in a bubble: time passes only when all wait.
 type world struct {
 	*check.Program
 	seen int // of the writes
 }
 
-// start runs a test beside the program, whose stores are in sync.
+// start runs a test while the program runs with synced stores.
 func start(t *testing.T, test func(w *world)) {
 	t.Helper()
 	program := func(ctx context.Context, config *rest.Config) error { return run(ctx, config, "") }
 	parts.Run(t, program, func(p *check.Program) { test(&world{Program: p}) }, tests.Resources()...)
 }
 
-// soon is much less than any resync or back-off of the program: what has happened then, an event
-// has caused.
+// soon waits much less than any resync or back-off of the program, so only an event can cause what
+// happens in it.
 func (w *world) soon() { time.Sleep(time.Millisecond); synctest.Wait() }
 
-// addSecret stores a Secret, as kubectl apply does: with its content in an annotation as well.
+// addSecret creates a Secret like kubectl apply does: with its content in an annotation as well.
 func (w *world) addSecret(kind, token string) {
 	w.Add(secretPath, &unstructured.Unstructured{Object: map[string]any{"type": kind, "data": map[string]any{"token": token},
 		"metadata": map[string]any{"annotations": map[string]any{corev1.LastAppliedConfigAnnotation: token}}}})
 }
 
-// addFoo stores a Foo that is nobody's, and is ready.
+// addFoo creates a ready Foo without an owner.
 func (w *world) addFoo(member string) {
 	w.Add(fooPath+member, &unstructured.Unstructured{Object: map[string]any{"spec": map[string]any{"deploymentName": "d"}}})
 	w.report(member, metav1.ConditionTrue)
 }
 
-// report makes a Foo ready or not, as its controller does.
+// report makes a Foo ready or not, like its controller does.
 func (w *world) report(member string, status metav1.ConditionStatus) {
 	w.Edit(fooPath+member, func(foo *unstructured.Unstructured) {
 		condition := map[string]any{"type": v1alpha1.FooReady, "status": string(status), "reason": "R", "message": "m", "lastTransitionTime": "2026-01-01T00:00:00Z"}
@@ -95,7 +95,7 @@ func (w *world) team() *Team {
 	return team
 }
 
-// is waits a little and compares what the Team says: its ready Foos, and reason and message of Ready.
+// is waits briefly and compares the Team's status: the ready Foos, and Ready's reason and message.
 func (w *world) is(want string) {
 	w.Helper()
 	w.soon()
@@ -104,11 +104,11 @@ func (w *world) is(want string) {
 		got = fmt.Sprintf("%d %s: %s", s.ReadyFoos, s.Conditions[0].Reason, s.Conditions[0].Message)
 	}
 	if got != want {
-		w.Errorf("the Team says %q, want %q", got, want)
+		w.Errorf("the Team's status is %q, want %q", got, want)
 	}
 }
 
-// writes are what the program has sent since the last call.
+// writes returns the program's writes since the last call.
 func (w *world) writes() []string {
 	w.soon()
 	all := w.Writes()
@@ -120,24 +120,24 @@ func (w *world) writes() []string {
 func (w *world) sends(want ...string) {
 	w.Helper()
 	if got := w.writes(); !slices.Equal(got, want) {
-		w.Errorf("it has sent %q, want %q", got, want)
+		w.Errorf("it sent %q, want %q", got, want)
 	}
 }
 
-const missing = "0 SecretMissing: there is no Secret byhand-token of the type " + secretType + " with a token"
+const missing = "0 SecretMissing: no Secret byhand-token of type " + secretType + " with a token exists"
 
-// The Secret comes late, changes, and goes. Each time the Team is woken at once, and no time passes
-// that a poll would need.
+// TestSecret creates the Secret late, changes it and deletes it. Each time the Team is enqueued at
+// once, too fast for a poll.
 func TestSecret(t *testing.T) {
 	start(t, func(w *world) {
 		w.Create()
 		w.is(missing)
 		w.sends("PUT teams/example-team/status")
 		w.addSecret("Opaque", password)
-		w.sends() // Another type is another Secret, and is not even in memory.
+		w.sends() // a Secret of another type is not even in memory
 		w.Remove(secretPath)
 		w.addSecret(secretType, "")
-		w.sends() // An empty token is none.
+		w.sends() // an empty token does not count
 
 		w.Edit(secretPath, func(secret *unstructured.Unstructured) { secret.Object["data"] = map[string]any{"token": "bmV3"} })
 		w.is("0 WaitingForFoos: not ready: [example-team-anna example-team-ben]")
@@ -151,24 +151,24 @@ func TestSecret(t *testing.T) {
 		w.Remove(secretPath)
 		w.is(missing)
 		if foos := w.List("foos"); len(foos) != 2 {
-			t.Errorf("%d Foos, want 2: a Secret that goes deletes nothing", len(foos))
+			t.Errorf("%d Foos, want 2: deleting the Secret deletes no Foo", len(foos))
 		}
 	})
 }
 
-// What the program has in memory of a Secret says nothing of its content. TestRefused looks at what
-// it writes.
+// TestNothingLeaks: a Secret in memory reveals nothing of its content. TestRefused checks what the
+// program writes.
 func TestNothingLeaks(t *testing.T) {
 	once, _ := withoutContent(&corev1.Secret{Data: map[string][]byte{"token": []byte(password), "other": []byte(password)},
 		ObjectMeta: metav1.ObjectMeta{Annotations: map[string]string{corev1.LastAppliedConfigAnnotation: password}}})
 	twice, err := withoutContent(once)
 	if text := fmt.Sprintf("%q", twice); err != nil || strings.Contains(text, password) || len(twice.(*corev1.Secret).Data["token"]) == 0 {
-		t.Errorf("in memory is %s (%v)", text, err)
+		t.Errorf("the Secret in memory is %s (%v)", text, err)
 	}
 }
 
-// Two Foos become ready. A change of a Foo that changes nothing of the roll-up is not written, nor
-// is a resync.
+// TestRollUp makes two Foos ready. Neither a change that does not affect the roll-up nor a resync
+// causes a write.
 func TestRollUp(t *testing.T) {
 	start(t, func(w *world) {
 		w.Create()
@@ -183,7 +183,7 @@ func TestRollUp(t *testing.T) {
 		time.Sleep(time.Hour)
 		w.sends()
 
-		// Another spec: the condition is that of the earlier one.
+		// A new spec: the condition belongs to the earlier one.
 		w.Edit(fooPath+"ben", func(foo *unstructured.Unstructured) {
 			_ = unstructured.SetNestedField(foo.Object, "other", "spec", "deploymentName")
 		})
@@ -192,13 +192,13 @@ func TestRollUp(t *testing.T) {
 		w.report("anna", metav1.ConditionFalse)
 
 		w.writes()
-		w.Remove(fooPath + "anna") // It is made again.
+		w.Remove(fooPath + "anna") // It is recreated.
 		w.sends("POST foos")
 		w.Edit(teamPath, func(team *unstructured.Unstructured) {
 			_ = unstructured.SetNestedStringSlice(team.Object, []string{"anna", "ben", "cleo"}, "spec", "members")
 		})
 		w.is("1 WaitingForFoos: not ready: [example-team-anna example-team-cleo]")
-		// A Team that is being deleted gets no Foo more, when its Foos go.
+		// A Team that is being deleted gets no new Foo when its Foos are deleted.
 		w.Delete(teamPath, metav1.DeletePropagationForeground)
 		w.writes()
 		w.Remove(fooPath + "ben")
@@ -207,8 +207,8 @@ func TestRollUp(t *testing.T) {
 	})
 }
 
-// Which of the kinds is observed first does not matter. One Foo is there already,
-// and is nobody's.
+// TestAnyOrder: the order in which the kinds are observed does not matter. One Foo exists already,
+// without an owner.
 func TestAnyOrder(t *testing.T) {
 	acts := map[string]func(w *world){
 		"team":   func(w *world) { w.Create() },
@@ -224,10 +224,10 @@ func TestAnyOrder(t *testing.T) {
 						time.Sleep(pause)
 					}
 					w.soon()
-					w.Remove(fooPath + "ben") // When the stranger's goes, or the Team's own, it is created at once.
+					w.Remove(fooPath + "ben") // Once the foreign Foo or its own is deleted, it is created at once.
 					w.soon()
 					w.report("anna", metav1.ConditionTrue)
-					time.Sleep(time.Second) // A write that met a conflict backs off for some milliseconds.
+					time.Sleep(time.Second) // a write with a conflict backs off for some milliseconds
 					w.is("1 WaitingForFoos: not ready: [example-team-ben]")
 				})
 			})
@@ -235,7 +235,7 @@ func TestAnyOrder(t *testing.T) {
 	}
 }
 
-// Another's Foo is left alone, and does not count. When it goes, the Team has its own at once.
+// TestStranger: a foreign Foo is not changed, and does not count. Once deleted, the Team's is created.
 func TestStranger(t *testing.T) {
 	start(t, func(w *world) {
 		w.addSecret(secretType, password)
@@ -251,8 +251,8 @@ func TestStranger(t *testing.T) {
 	})
 }
 
-// What is refused is reported, without the token, and tried again with a back-off, also if its text is
-// another one each time.
+// TestRefused: a rejected write is reported without the token, and retried with a back-off, even if its
+// message changes each time.
 func TestRefused(t *testing.T) {
 	start(t, func(w *world) {
 		w.Refuse(func(r *http.Request) *apierrors.StatusError {
@@ -270,10 +270,10 @@ func TestRefused(t *testing.T) {
 				t.Errorf("%s has the token: %t: %s", change.Path, has, text)
 			}
 		}
-		w.is("0 WriteFailed: the API server refuses a Foo: the log says why")
+		w.is("0 WriteFailed: the API server rejects a Foo: see the log")
 		w.writes()
 		time.Sleep(time.Hour)
-		// Two POSTs each 30 seconds, and the status not once more.
+		// Two POSTs every 30 seconds, and no more writes of the status.
 		if sent := w.writes(); len(sent) < 100 || len(sent) > 300 || slices.Contains(sent, "PUT teams/example-team/status") {
 			t.Errorf("%d writes in an hour, the last are %q", len(sent), sent[max(0, len(sent)-3):])
 		}
