@@ -18,8 +18,8 @@ import (
 
 func TestMain(m *testing.M) { os.Exit(chaptertest.Run(m)) }
 
-// cluster is an API server, and a namespace that is the only one whose pizzas the program is
-// asked about. The registration has one name, so no two of these tests run at the same time.
+// cluster is an API server with a namespace, the only one whose pizzas the program reviews.
+// All tests share the registration's name, so they do not run in parallel.
 type cluster struct {
 	*chaptertest.Cluster
 	rest rest.Interface
@@ -36,7 +36,7 @@ func newCluster(t *testing.T) *cluster {
 	return c.in(t)
 }
 
-// in is the same cluster for a subtest, which begins and ends without a registration.
+// in returns the cluster for a subtest, which starts and ends without a registration.
 func (c *cluster) in(t *testing.T) *cluster {
 	of := *c.Cluster
 	of.T = t
@@ -46,25 +46,25 @@ func (c *cluster) in(t *testing.T) *cluster {
 	return &cluster{&of, c.rest}
 }
 
-// start runs the program until the API server asks it.
+// start runs the program until the API server calls it.
 func (c *cluster) start(kubeconfig string) *chaptertest.Program {
 	c.Helper()
 	p := c.Start("--kubeconfig", kubeconfig, "--namespace", c.Namespace)
 	p.Prints(1, "ready: ")
-	c.Eventually("the API server asks", c.refusesAnchovy)
+	c.Eventually("the API server calls the webhook", c.refusesAnchovy)
 	return p
 }
 
-// refusesAnchovy is nil if a pizza with a topping that does not exist is refused by the webhook.
+// refusesAnchovy returns nil if the webhook rejects a pizza with a topping that does not exist.
 func (c *cluster) refusesAnchovy() error {
 	_, err := c.order("anchovy")
 	if !apierrors.IsInvalid(err) || !strings.Contains(err.Error(), `denied the request: there is no topping "anchovy"`) {
-		return fmt.Errorf("a pizza with anchovy: %v, want that the webhook refuses it", err)
+		return fmt.Errorf("a pizza with anchovy: %v, want a rejection by the webhook", err)
 	}
 	return nil
 }
 
-// order creates a pizza in a dry run, which asks the webhooks and stores nothing.
+// order creates a pizza in a dry run, which calls the webhooks and stores nothing.
 func (c *cluster) order(toppings ...string) (*v1alpha1.Pizza, error) {
 	pizza := &v1alpha1.Pizza{ObjectMeta: metav1.ObjectMeta{GenerateName: "pizza-"}, Spec: v1alpha1.PizzaSpec{Toppings: toppings}}
 	created := &v1alpha1.Pizza{}
@@ -72,7 +72,7 @@ func (c *cluster) order(toppings ...string) (*v1alpha1.Pizza, error) {
 	return created, err
 }
 
-// registered says whether a configuration is there.
+// registered reports whether a configuration exists.
 func (c *cluster) registered() bool {
 	c.Helper()
 	client := c.Kube.AdmissionregistrationV1()

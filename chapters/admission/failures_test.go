@@ -21,8 +21,8 @@ import (
 	"example.com/byhand/kit/serve"
 )
 
-// TestFailures is the table in README.md: what may be wrong with a webhook, what the API
-// server says of it, and that with Ignore the request passes.
+// TestFailures checks the table in README.md: a webhook's failures, the API server's error for each,
+// and that with Ignore the request passes.
 func TestFailures(t *testing.T) {
 	allow := newKitchen("tomato").handler()
 	answers := func(answer any) http.Handler {
@@ -48,7 +48,7 @@ func TestFailures(t *testing.T) {
 		reason  string
 		handler http.Handler
 		shown   *serve.Certificate // nil is the right one
-		trusted *serve.Certificate // nil is the one that is shown
+		trusted *serve.Certificate // nil means the same as shown
 		down    bool
 		says    string
 	}{
@@ -56,7 +56,7 @@ func TestFailures(t *testing.T) {
 		{reason: "it is slow", handler: sleeps, says: "context deadline exceeded"},
 		{reason: "its certificate has expired", handler: allow, shown: certificate("127.0.0.1", -time.Second), says: "certificate has expired"},
 		{reason: "its certificate is for another name", handler: allow, shown: certificate("webhook.elsewhere.svc", time.Hour), says: "doesn't contain any IP SANs"},
-		{reason: "the bundle is another certificate's", handler: allow, trusted: other, says: "certificate signed by unknown authority"},
+		{reason: "the bundle has a different certificate", handler: allow, trusted: other, says: "certificate signed by unknown authority"},
 		{reason: "it panics", handler: panics, says: "no such luck"},
 		{reason: "it answers something else", handler: answers("yes"), says: "couldn't get version/kind"},
 		{reason: "it answers without the uid", handler: answers(noUID), says: "expected response.uid="},
@@ -64,7 +64,7 @@ func TestFailures(t *testing.T) {
 	} {
 		t.Run(test.reason, func(t *testing.T) {
 			if !bytes.Contains(readme, []byte("`"+test.says+"`")) {
-				t.Errorf("README.md does not have the words %q", test.says)
+				t.Errorf("README.md lacks the words %q", test.says)
 			}
 			c := c.in(t)
 			shown := cmp.Or(test.shown, right)
@@ -80,14 +80,14 @@ func TestFailures(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			// A second is the least.
+			// A second is the minimum.
 			configuration.Webhooks[0].TimeoutSeconds = new(int32(1))
 			client := c.Kube.AdmissionregistrationV1().ValidatingWebhookConfigurations()
 			created, err := client.Create(t.Context(), configuration, metav1.CreateOptions{})
 			if err != nil {
 				t.Fatal(err)
 			}
-			c.Eventually("with Fail it is refused, and "+test.says, func() error {
+			c.Eventually("with Fail it is rejected with "+test.says, func() error {
 				_, err := c.order("tomato")
 				if err == nil || !strings.Contains(err.Error(), `webhook "toppings.restaurant.programming-kubernetes.info"`) || !strings.Contains(err.Error(), test.says) {
 					return fmt.Errorf("got %v", err)

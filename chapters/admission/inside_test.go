@@ -18,9 +18,8 @@ import (
 	"example.com/byhand/kit/serve"
 )
 
-// TestInside: the API server takes what runs the program in the cluster, and its parts fit
-// together: the Service that is registered, its port, the name in the certificate. No Pod
-// runs here, so nothing is asked.
+// TestInside: the API server accepts the manifests for running in the cluster, and their parts match:
+// the registered Service, its port, the name in the certificate. No Pod runs here.
 func TestInside(t *testing.T) {
 	c := newCluster(t)
 	render := "kubectl kustomize config/inside | sed s/byhand-system/" + c.Namespace + "/g"
@@ -51,11 +50,11 @@ func TestInside(t *testing.T) {
 		t.Fatalf("the program's arguments %q: %v", args, err)
 	}
 
-	// The API server looks for the name of the Service in the certificate.
+	// The API server checks the certificate for the Service's name.
 	if want := []string{service.Name + "." + service.Namespace + ".svc"}; !slices.Equal(o.hosts(), want) {
 		t.Errorf("the certificate is for %q, want %q", o.hosts(), want)
 	}
-	// It asks port 443, which leads to the port that the program listens on.
+	// It calls port 443, which must lead to the program's port.
 	port := service.Spec.Ports[0]
 	if port.Port != 443 || port.TargetPort != intstr.FromString(container.Ports[0].Name) || o.listen != ":8443" || container.Ports[0].ContainerPort != 8443 {
 		t.Errorf("port %+v leads to %+v, and the program listens on %s", port, container.Ports[0], o.listen)
@@ -66,7 +65,7 @@ func TestInside(t *testing.T) {
 		}
 	}
 
-	// The registration is taken as well.
+	// The registration is accepted as well.
 	certificate, err := serve.NewCertificate(o.hosts(), serve.Lifetime)
 	if err != nil {
 		t.Fatal(err)

@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// The program removes its registration before it stops answering: a client that orders all the
-// time sees no error. For all that the rights in config/rbac are enough.
+// TestLife: the program removes its registration before it stops serving, so clients that create
+// pizzas all the time see no error. The permissions of config/rbac are enough.
 func TestLife(t *testing.T) {
 	c := newCluster(t)
 	p := c.start(c.AccountWith("byhand-admission"))

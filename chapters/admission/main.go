@@ -30,10 +30,10 @@ import (
 
 const (
 	syncTimeout = time.Minute
-	// removeTimeout is how long it may take to remove the registration at the end.
+	// removeTimeout limits the removal of the registration at the end.
 	removeTimeout = 10 * time.Second
-	// forget is how long an API server may go on asking when the registration is gone. It
-	// watches it, and does not say when it has heard.
+	// forget is how long an API server may still call after the registration is deleted. It
+	// watches the registration, and does not report when it has seen the change.
 	forget = time.Second
 )
 
@@ -46,7 +46,7 @@ func main() {
 		os.Exit(2)
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	// After the first signal a second one ends the process at once.
+	// After the first signal, a second one ends the process at once.
 	context.AfterFunc(ctx, stop)
 	if err := run(ctx, o); err != nil && !errors.Is(err, context.Canceled) {
 		fmt.Fprintln(os.Stderr, "admission:", err)
@@ -58,8 +58,8 @@ func main() {
 func run(ctx context.Context, o options) error {
 	p := &program{out: log.New(os.Stdout, "", log.Ltime|log.Lmicroseconds)}
 
-	// Clients: ours for Toppings, client-go's for what the API server has and for the registration.
-	config, _, err := connect.Config(connect.Options{Kubeconfig: o.kubeconfig, QPS: -1}) // no limit but the server's own
+	// Clients: ours for Toppings, client-go's for the API server's resources and the registration.
+	config, _, err := connect.Config(connect.Options{Kubeconfig: o.kubeconfig, QPS: -1}) // only the server's own limit
 	if err != nil {
 		return err
 	}
@@ -102,7 +102,7 @@ func run(ctx context.Context, o options) error {
 	return p.run(ctx)
 }
 
-// program is what runs.
+// program is the running webhook.
 type program struct {
 	out          *log.Logger
 	client       rest.Interface
@@ -112,8 +112,8 @@ type program struct {
 	registration registration
 }
 
-// run answers until ctx is done. First what answers, then the registration; at the end the
-// registration goes first. In any other order the API server would ask a port where nothing answers.
+// run serves until ctx is done. The server starts before the registration is installed and
+// stops after it is removed, so the API server never calls a closed port.
 func (p *program) run(ctx context.Context) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -141,15 +141,15 @@ func (p *program) run(ctx context.Context) error {
 func (p *program) register(ctx context.Context) error {
 	err := p.registration.install(ctx)
 	if err == nil {
-		time.Sleep(forget) // An API server does not say either when it has heard of the registration.
+		time.Sleep(forget) // An API server does not report when it has seen the registration.
 		err = webhook.Reached(ctx, p.order())
 	}
 	if err == nil {
-		p.out.Printf("ready: the API server asks %s (Ctrl-C stops)", p.at)
+		p.out.Printf("ready: the API server calls %s (Ctrl-C stops)", p.at)
 		<-ctx.Done()
 	}
 
-	// ctx is done, and this must be done nevertheless.
+	// ctx is done, but the removal must still run.
 	removing, cancel := context.WithTimeout(context.WithoutCancel(ctx), removeTimeout)
 	defer cancel()
 	removeErr := p.registration.remove(removing)
@@ -160,7 +160,7 @@ func (p *program) register(ctx context.Context) error {
 	return err
 }
 
-// order creates a Pizza where the API server has to ask.
+// order creates a Pizza in a dry run, for which the API server must call the webhook.
 func (p *program) order() *rest.Request {
 	pizza := &v1alpha1.Pizza{ObjectMeta: metav1.ObjectMeta{GenerateName: "byhand-"}}
 	return p.client.Post().Namespace(cmp.Or(p.at.namespace, metav1.NamespaceDefault)).Resource("pizzas").Body(pizza)
@@ -172,10 +172,10 @@ type options struct {
 	service types.NamespacedName
 }
 
-// inside says whether the program runs in a Pod, behind a Service.
+// inside reports whether the program runs in a Pod, behind a Service.
 func (o options) inside() bool { return o.service.Name != "" }
 
-// hosts are the names that the API server looks for in the certificate.
+// hosts returns the names that the certificate must have.
 func (o options) hosts() []string {
 	if o.inside() {
 		return []string{o.service.Name + "." + o.service.Namespace + ".svc"}
@@ -184,12 +184,12 @@ func (o options) hosts() []string {
 	return []string{host}
 }
 
-// define tells package flag of the options.
+// define defines the flags.
 func (o *options) define(flags *flag.FlagSet) {
 	flags.StringVar(&o.kubeconfig, "kubeconfig", "", "kubeconfig `file` (default: $KUBECONFIG, then ~/.kube/config, then the Pod's own account)")
 	flags.StringVar(&o.listen, "listen", "127.0.0.1:0", "`address` to listen on, as IP:PORT; port 0 is any free one")
-	flags.StringVar(&o.namespace, "namespace", metav1.NamespaceAll, "the only namespace to be asked about (default: all)")
-	flags.Func("service", "`NAMESPACE/NAME` of the Service before it, in a Pod (default: the API server asks the address of --listen)", func(value string) error {
+	flags.StringVar(&o.namespace, "namespace", metav1.NamespaceAll, "the only namespace whose pizzas are reviewed (default: all)")
+	flags.Func("service", "`NAMESPACE/NAME` of its Service, in a Pod (default: the API server calls the address of --listen)", func(value string) error {
 		o.service.Namespace, o.service.Name, _ = strings.Cut(value, "/")
 		if o.service.Namespace == "" || o.service.Name == "" {
 			return errors.New("want NAMESPACE/NAME")

@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// TestReadme runs the commands of README.md, one after the other, and what it promises comes
-// true. The program is asked about the test's namespace alone.
+// TestReadme runs README.md's commands and checks their results. The program reviews only the test's
+// namespace.
 func TestReadme(t *testing.T) {
 	c := newCluster(t)
 	// A kubeconfig with the test's namespace, so that kubectl needs no -n.
@@ -61,7 +61,7 @@ func TestReadme(t *testing.T) {
 	script.Run(pizzas, "empty: []\n", "none: \n", `pineapple: ["tomato","pineapple"]`)
 	script.Run("kubectl delete configmap byhand-menu")
 
-	// Not all of it: other tests use the definitions.
+	// Only the script: other tests need the definitions.
 	script.Take("make chapter-down CHAPTER=admission")
 	c.Shell("cd ../.. && sh chapters/admission/down.sh")
 	if c.registered() {

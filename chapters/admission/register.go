@@ -19,7 +19,7 @@ import (
 	"example.com/byhand/chapters/internal/webhook"
 )
 
-// What is asked, about which requests. Where, and whom to trust, comes at run time.
+// The requests to review. The address and the certificates are added at run time.
 var (
 	//go:embed config/webhook/mutating.yaml
 	mutatingYAML []byte
@@ -27,19 +27,19 @@ var (
 	validatingYAML []byte
 )
 
-// place is where the API server asks, and about which namespace.
+// place is the webhook's address, and the namespace to review.
 type place struct {
-	// url is where it asks, outside the cluster: https://HOST:PORT. In a Pod it is empty, and
-	// service is the Service before it.
+	// url is the address outside the cluster: https://HOST:PORT. In a Pod it is empty, and
+	// service is the Pod's Service.
 	url     string
 	service types.NamespacedName
-	// namespace is the only one to be asked about, "" for all.
+	// namespace is the only one to review, "" for all.
 	namespace string
-	// bundle is whom the API server trusts there.
+	// bundle has the certificates that the API server trusts there.
 	bundle []byte
 }
 
-// registration tells the API server of the webhooks: two objects.
+// registration registers the webhooks with the API server: two objects.
 type registration []webhook.Object
 
 // newRegistration returns the registration of this process at a place.
@@ -64,18 +64,18 @@ func newRegistration(client dynamic.Interface, at place) (registration, error) {
 	return r, nil
 }
 
-// install registers both.
+// install creates or replaces both.
 func (r registration) install(ctx context.Context) error {
 	return cmp.Or(r[0].Install(ctx), r[1].Install(ctx))
 }
 
-// remove takes both away. A process that does not leaves an API server that asks a port where
-// nothing answers, and with failurePolicy Fail refuses every Pizza.
+// remove deletes both. Without it the API server calls a closed port, and with failurePolicy
+// Fail rejects every Pizza.
 func (r registration) remove(ctx context.Context) error {
 	return errors.Join(r[0].Remove(ctx), r[1].Remove(ctx))
 }
 
-// configurations returns what is installed.
+// configurations returns the objects to install.
 func (at place) configurations() (*admissionregistrationv1.MutatingWebhookConfiguration, *admissionregistrationv1.ValidatingWebhookConfiguration, error) {
 	mutating, validating := &admissionregistrationv1.MutatingWebhookConfiguration{}, &admissionregistrationv1.ValidatingWebhookConfiguration{}
 	if err := errors.Join(yaml.UnmarshalStrict(mutatingYAML, mutating), yaml.UnmarshalStrict(validatingYAML, validating)); err != nil {
@@ -92,8 +92,8 @@ func (at place) configurations() (*admissionregistrationv1.MutatingWebhookConfig
 	return mutating, validating, nil
 }
 
-// clientConfig says where the API server asks, and whom it trusts there. Without a bundle
-// it would trust whom its machine trusts.
+// clientConfig returns the address and the trusted certificates. Without a bundle the API
+// server would trust the certificate authorities of its machine.
 func (at place) clientConfig(path string) admissionregistrationv1.WebhookClientConfig {
 	config := admissionregistrationv1.WebhookClientConfig{CABundle: at.bundle}
 	if at.url != "" {

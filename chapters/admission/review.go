@@ -16,24 +16,24 @@ import (
 	"example.com/byhand/chapters/restaurant/v1alpha1"
 )
 
-// Where the API server asks.
+// The paths that the API server calls.
 const (
 	mutatePath   = "/mutate"
 	validatePath = "/validate"
 )
 
-// defaultToppings is what a pizza has that names none.
+// defaultToppings are the toppings of a pizza that names none.
 var defaultToppings = []string{"tomato", "mozzarella", "salami"}
 
 // reviewer decides about Pizzas.
 type reviewer struct {
-	// has says whether a Topping of this name exists. An error means that it is not known.
+	// has reports whether a Topping of this name exists. An error means unknown.
 	has func(ctx context.Context, name string) (bool, error)
-	// said is told each decision.
+	// said logs each decision.
 	said func(format string, args ...any)
 }
 
-// handler answers on both paths.
+// handler serves both paths.
 func (r *reviewer) handler() http.Handler {
 	mux := http.NewServeMux()
 	mux.Handle(mutatePath, webhook.Review(r.review(mutate)))
@@ -41,32 +41,32 @@ func (r *reviewer) handler() http.Handler {
 	return mux
 }
 
-// A decision is a response without its uid, and what it is in words. An error is no
-// decision: the failurePolicy makes it.
+// A decision returns a response without its uid, and a description. An error is no decision:
+// the failurePolicy decides.
 type decision func(ctx context.Context, request *admissionv1.AdmissionRequest) (response *admissionv1.AdmissionResponse, why string, err error)
 
-// review unpacks an AdmissionReview, has it decided, and packs the answer: the same
-// apiVersion, kind and uid, or the API server takes it for none.
+// review decodes an AdmissionReview, calls decide, and encodes the response with the same
+// apiVersion, kind and uid: otherwise the API server rejects it.
 func (r *reviewer) review(decide decision) webhook.Decide {
 	pizzas := metav1.GroupVersionResource(v1alpha1.SchemeGroupVersion.WithResource("pizzas"))
 	return func(ctx context.Context, body []byte) (any, error) {
 		var review admissionv1.AdmissionReview
-		// encoding/json would take "Request" for "request".
+		// encoding/json would accept "Request" as "request".
 		if err := utiljson.Unmarshal(body, &review); err != nil {
-			return nil, webhook.Invalid("the body is no AdmissionReview: %w", err)
+			return nil, webhook.Invalid("the body is not an AdmissionReview: %w", err)
 		}
 		request := review.Request
 		switch {
 		case review.GroupVersionKind() != admissionv1.SchemeGroupVersion.WithKind("AdmissionReview"):
-			return nil, webhook.Invalid("it is a %.100q of %.100q, want an AdmissionReview of admission.k8s.io/v1", review.Kind, review.APIVersion)
+			return nil, webhook.Invalid("got a %.100q of %.100q, want an AdmissionReview of admission.k8s.io/v1", review.Kind, review.APIVersion)
 		case request == nil:
 			return nil, webhook.Invalid("the AdmissionReview has no request")
 		case request.Resource != pizzas:
-			return nil, webhook.Invalid("it is about %.300s: the webhook is registered for more than v1alpha1 pizzas", request.Resource.String())
+			return nil, webhook.Invalid("the resource is %.300s: the webhook is registered for more than v1alpha1 pizzas", request.Resource.String())
 		}
 		response := &admissionv1.AdmissionResponse{Allowed: true}
-		// A subresource is another resource, and a deletion has no new object. The rules ask
-		// for neither, so this is for rules that do.
+		// A subresource is a different resource, and a deletion has no new object. The rules
+		// exclude both; this covers other rules.
 		if request.SubResource == "" && (request.Operation == admissionv1.Create || request.Operation == admissionv1.Update) {
 			if len(request.Object.Raw) == 0 {
 				return nil, webhook.Invalid("the request to %s has no object", request.Operation)
@@ -75,7 +75,7 @@ func (r *reviewer) review(decide decision) webhook.Decide {
 			if err != nil {
 				return nil, err
 			}
-			// Cut: any client that reaches the server can send a name.
+			// Truncated: any client that reaches the server can send a name.
 			r.said("%s Pizza %.320q: %.500s", request.Operation, request.Namespace+"/"+request.Name, why)
 			response = decided
 		}
@@ -84,14 +84,14 @@ func (r *reviewer) review(decide decision) webhook.Decide {
 	}
 }
 
-// mutate gives a pizza its toppings if it names none. The patch has one operation. One that
-// is made by comparing the object with what a Go type makes of it would also remove each
-// field that the type does not have.
+// mutate gives a pizza without toppings the default ones, with a patch of one operation. A
+// patch computed as the difference from a decoded Go type would also remove each field that
+// the type lacks.
 func mutate(_ context.Context, request *admissionv1.AdmissionRequest) (*admissionv1.AdmissionResponse, string, error) {
 	response := &admissionv1.AdmissionResponse{Allowed: true}
 	spec, err := specOf(request.Object)
 	if err != nil {
-		// The schema is checked later, and says it better.
+		// The schema is checked later, with a better message.
 		return response, "left as it is: " + err.Error(), nil
 	}
 	if spec != nil && len(spec.Toppings) > 0 {
@@ -99,7 +99,7 @@ func mutate(_ context.Context, request *admissionv1.AdmissionRequest) (*admissio
 	}
 	operation := map[string]any{"op": "add", "path": "/spec/toppings", "value": defaultToppings}
 	if spec == nil {
-		// An operation cannot add below what is not there.
+		// An operation cannot add a field below a missing one.
 		operation["path"], operation["value"] = "/spec", v1alpha1.PizzaSpec{Toppings: defaultToppings}
 	}
 	response.PatchType = new(admissionv1.PatchTypeJSONPatch)
@@ -107,9 +107,9 @@ func mutate(_ context.Context, request *admissionv1.AdmissionRequest) (*admissio
 	return response, fmt.Sprintf("gets %q", defaultToppings), err
 }
 
-// validate refuses a pizza with a topping that does not exist. What the pizza has already
-// stays allowed. Otherwise, once a Topping is deleted, no client could change the labels of
-// its pizzas, nor remove a finalizer from one that is being deleted.
+// validate rejects a pizza with a topping that does not exist. Toppings it already has stay
+// allowed. Otherwise, once a Topping is deleted, no client could change the labels of its
+// pizzas, or remove a finalizer from one that is being deleted.
 func (r *reviewer) validate(ctx context.Context, request *admissionv1.AdmissionRequest) (*admissionv1.AdmissionResponse, string, error) {
 	spec, err := specOf(request.Object)
 	if err != nil {
@@ -131,15 +131,15 @@ func (r *reviewer) validate(ctx context.Context, request *admissionv1.AdmissionR
 			return nil, "", fmt.Errorf("look for the topping %.100q: %w", name, err)
 		}
 		if !exists {
-			return refused("there is no topping %.100q (kubectl get toppings lists what there is)", name)
+			return refused("there is no topping %.100q (kubectl get toppings lists all toppings)", name)
 		}
 		allowed.Insert(name)
 	}
 	return &admissionv1.AdmissionResponse{Allowed: true}, "allowed", nil
 }
 
-// refused is the decision to refuse. kubectl prints the message, and the code is that of an
-// object which the schema refuses.
+// refused returns a rejection. kubectl prints the message; the code is the same as for an
+// object that the schema rejects.
 func refused(format string, args ...any) (*admissionv1.AdmissionResponse, string, error) {
 	why := fmt.Sprintf(format, args...)
 	return &admissionv1.AdmissionResponse{Result: &metav1.Status{
@@ -150,8 +150,8 @@ func refused(format string, args ...any) (*admissionv1.AdmissionResponse, string
 	}}, "refused: " + why, nil
 }
 
-// specOf reads the spec of a Pizza, nil for none. A mutating webhook is asked before the
-// schema is checked, so anything may be in it.
+// specOf decodes a Pizza's spec, nil if missing. A mutating webhook is called before the
+// schema is checked, so the spec may be anything.
 func specOf(object runtime.RawExtension) (*v1alpha1.PizzaSpec, error) {
 	if len(object.Raw) == 0 {
 		return nil, nil

@@ -14,7 +14,7 @@ import (
 	admissionv1 "k8s.io/api/admission/v1"
 )
 
-// kitchen is a reviewer that knows some toppings. It counts how often it is asked for one.
+// kitchen is a reviewer with some toppings. It counts the look-ups.
 type kitchen struct {
 	*reviewer
 	asked []string
@@ -36,7 +36,7 @@ func newKitchen(toppings ...string) *kitchen {
 	return k
 }
 
-// post sends a body and returns the answer.
+// post sends a body and returns the response.
 func (k *kitchen) post(path, body string) (code int, answer string) {
 	request, recorder := httptest.NewRequest("POST", path+"?timeout=5s", strings.NewReader(body)), httptest.NewRecorder()
 	request.Header.Set("Content-Type", "application/json")
@@ -44,8 +44,8 @@ func (k *kitchen) post(path, body string) (code int, answer string) {
 	return recorder.Code, strings.TrimSpace(recorder.Body.String())
 }
 
-// reviewOf is an AdmissionReview as the API server sends it. old is the object before, "" for
-// none.
+// reviewOf returns an AdmissionReview as the API server sends it. old is the object before the
+// change, "" if there was no object.
 func reviewOf(operation, object, old string) string {
 	if old == "" {
 		old = "null"
@@ -57,7 +57,7 @@ func reviewOf(operation, object, old string) string {
 		operation, object, old)
 }
 
-// pizza is the JSON of one with these toppings.
+// pizza returns the JSON of a pizza with these toppings.
 func pizza(toppings ...string) string {
 	list, err := json.Marshal(toppings)
 	if err != nil {
@@ -66,7 +66,7 @@ func pizza(toppings ...string) string {
 	return `{"apiVersion":"restaurant.programming-kubernetes.info/v1alpha1","kind":"Pizza","metadata":{"name":"p"},"spec":{"toppings":` + string(list) + `}}`
 }
 
-// decided reads an answer. Whatever was decided, it is the same kind, with the same uid.
+// decided decodes a response, which must have the right kind and uid whatever the decision.
 func decided(t *testing.T, code int, answer string) *admissionv1.AdmissionResponse {
 	t.Helper()
 	var review admissionv1.AdmissionReview
@@ -81,7 +81,7 @@ func decided(t *testing.T, code int, answer string) *admissionv1.AdmissionRespon
 	return review.Response
 }
 
-// A pizza that names no topping gets three, and nothing else of it changes.
+// TestMutate: a pizza without toppings gets three, and nothing else changes.
 func TestMutate(t *testing.T) {
 	const three = `["tomato","mozzarella","salami"]`
 	const list, spec = `[{"op":"add","path":"/spec/toppings","value":` + three + `}]`, `[{"op":"add","path":"/spec","value":{"toppings":` + three + `}}]`
@@ -100,21 +100,21 @@ func TestMutate(t *testing.T) {
 	}
 }
 
-// A topping that does not exist is refused by name, at the first one. What the pizza has
-// already is not looked for.
+// TestValidate: a topping that does not exist is rejected by name, at the first one. Toppings that
+// the pizza already has are not looked up.
 func TestValidate(t *testing.T) {
 	for _, test := range []struct {
 		reason, object, old string
 		refused             string   // "" if allowed
-		asked               []string // which names are looked for
+		asked               []string // the names that are looked up
 	}{
 		{"toppings that exist", pizza("tomato", "salami"), "", "", []string{"tomato", "salami"}},
 		{"a topping twice", pizza("tomato", "tomato"), "", "", []string{"tomato"}},
 		{"no spec", `{}`, "", "", nil},
 		{"one that does not exist", pizza("tomato", "pineapple", "salami"), "", `there is no topping "pineapple"`, []string{"tomato", "pineapple"}},
-		{"another one, which exists", pizza("pineapple", "tomato"), pizza("pineapple"), "", []string{"tomato"}},
-		{"another one, which does not", pizza("pineapple", "anchovy"), pizza("pineapple"), `there is no topping "anchovy"`, []string{"anchovy"}},
-		{"what cannot be read", `{"spec":{"toppings":"salami"}}`, "", "the toppings cannot be read", nil},
+		{"a new one that exists", pizza("pineapple", "tomato"), pizza("pineapple"), "", []string{"tomato"}},
+		{"a new one that does not exist", pizza("pineapple", "anchovy"), pizza("pineapple"), `there is no topping "anchovy"`, []string{"anchovy"}},
+		{"toppings that are not a list", `{"spec":{"toppings":"salami"}}`, "", "the toppings cannot be read", nil},
 	} {
 		k := newKitchen("tomato", "salami")
 		code, answer := k.post(validatePath, reviewOf("UPDATE", test.object, test.old))
@@ -123,7 +123,7 @@ func TestValidate(t *testing.T) {
 			t.Errorf("%s: a validating webhook may not patch: %s", test.reason, answer)
 		}
 		if diff := cmp.Diff(test.asked, k.asked); diff != "" {
-			t.Errorf("%s: looked for (-want +got):\n%s", test.reason, diff)
+			t.Errorf("%s: looked up (-want +got):\n%s", test.reason, diff)
 		}
 		switch {
 		case test.refused == "":
@@ -131,13 +131,13 @@ func TestValidate(t *testing.T) {
 				t.Errorf("%s: %s, want allowed", test.reason, answer)
 			}
 		case response.Allowed || response.Result == nil || response.Result.Code != 422 || !strings.Contains(response.Result.Message, test.refused):
-			t.Errorf("%s: %.300s, want a refusal with 422 that says %.150s", test.reason, answer, test.refused)
+			t.Errorf("%s: %.300s, want a rejection with 422 and %.150s", test.reason, answer, test.refused)
 		}
 	}
 }
 
-// What no API server sends, and what it sends to a webhook that asks for too much. Either
-// there is no decision, and the failurePolicy makes it, or the webhook has no opinion.
+// TestBadReviews has requests that no API server sends, or that a too broad registration causes.
+// Either there is no decision, and the failurePolicy decides, or the webhook has no opinion.
 func TestBadReviews(t *testing.T) {
 	good := reviewOf("CREATE", pizza("tomato"), "")
 	for _, test := range []struct {
@@ -145,16 +145,16 @@ func TestBadReviews(t *testing.T) {
 		code         int
 		answer       string
 	}{
-		{"no JSON", "{", 400, "no AdmissionReview"},
+		{"no JSON", "{", 400, "not an AdmissionReview"},
 		{"another kind", strings.Replace(good, "AdmissionReview", "ConversionReview", 1), 400, "ConversionReview"},
 		{"another resource", strings.Replace(good, `"pizzas"`, `"toppings"`, 1), 400, "registered for more"},
-		{"a topping of which is not known whether it exists", reviewOf("CREATE", pizza("unknowable"), ""), 500, "no API server"},
+		{"a topping whose existence is unknown", reviewOf("CREATE", pizza("unknowable"), ""), 500, "no API server"},
 		{"a deletion", reviewOf("DELETE", "null", pizza("pineapple")), 200, `"allowed":true`},
 	} {
 		k := newKitchen("tomato")
 		code, answer := k.post(validatePath, test.body)
 		if code != test.code || !strings.Contains(answer, test.answer) || len(k.lines) > 1000 {
-			t.Errorf("%s: %d %.200s, want %d with %s, and says %.200s", test.reason, code, answer, test.code, test.answer, k.lines)
+			t.Errorf("%s: %d %.200s, want %d with %s, and the log %.200s", test.reason, code, answer, test.code, test.answer, k.lines)
 		}
 	}
 }

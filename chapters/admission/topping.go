@@ -18,12 +18,12 @@ import (
 	"example.com/byhand/informer"
 )
 
-// scheme is this client's alone: client-go's global one stays as it is.
+// scheme is used only by this client: client-go's global one stays unchanged.
 var scheme = runtime.NewScheme()
 
 func init() { utilruntime.Must(v1alpha1.AddToScheme(scheme)) }
 
-// newClient returns a client of Toppings and Pizzas, for the server and the credentials in config.
+// newClient returns a client of Toppings and Pizzas, for config's server and credentials.
 func newClient(config *rest.Config) (rest.Interface, error) {
 	c := rest.CopyConfig(config)
 	c.APIPath, c.GroupVersion = "/apis", &v1alpha1.SchemeGroupVersion
@@ -31,23 +31,23 @@ func newClient(config *rest.Config) (rest.Interface, error) {
 	return rest.RESTClientFor(c)
 }
 
-// newInformer keeps all Toppings in memory. Nothing happens when one changes: pizzas that
-// exist are not asked about again.
+// newInformer keeps all Toppings in memory. It needs no handler: existing pizzas are not
+// reviewed again.
 func newInformer(client rest.Interface) *informer.Informer {
 	listWatch := cache.NewListWatchFromClient(client, "toppings", metav1.NamespaceAll, fields.Everything())
 	return informer.New(v1alpha1.SchemeGroupVersion.WithResource("toppings").GroupResource(), client, listWatch,
 		cache.InformerOptions{ObjectType: &v1alpha1.Topping{}, Handler: cache.ResourceEventHandlerFuncs{}})
 }
 
-// has returns what a reviewer asks. A review costs no request, except for a topping that
-// the cache does not have: it may be new. A review ends at the first one that does not
-// exist, so that is one request at most for each name that does not exist.
+// has returns a reviewer's look-up. A review costs no request, except for a topping that the
+// cache lacks: it may be new. A review ends at the first topping that does not exist, so
+// that is at most one request for each such name.
 func has(client rest.Interface, store cache.Store) func(ctx context.Context, name string) (bool, error) {
 	return func(ctx context.Context, name string) (bool, error) {
 		if _, exists, err := store.GetByKey(name); err != nil || exists {
 			return exists, err
 		}
-		// No object has such a name, and a path with it could be that of something else.
+		// No object has such a name, and a URL with it could lead elsewhere.
 		if len(validation.IsDNS1123Subdomain(name)) > 0 {
 			return false, nil
 		}
@@ -56,8 +56,8 @@ func has(client rest.Interface, store cache.Store) func(ctx context.Context, nam
 		switch {
 		case apierrors.IsNotFound(err):
 			return false, nil
-		case err == nil && topping.Name != name: // Another kind is decoded to an empty Topping.
-			return false, errors.New("the answer is no such Topping")
+		case err == nil && topping.Name != name: // a different kind decodes to an empty Topping
+			return false, errors.New("the response is not this Topping")
 		}
 		return err == nil, err
 	}
