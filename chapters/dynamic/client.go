@@ -17,13 +17,13 @@ import (
 	"k8s.io/client-go/rest"
 )
 
-// Client has a method for each verb, for every resource. It is what dynamic.Interface of
-// client-go is; compare it with clientset/foo.go, where the path and the Go type are
-// constants. The verbs that are not here have the same form.
+// Client has a method for each verb, for every resource, like client-go's dynamic.Interface.
+// Compare it with clientset/foo.go, where the path and the Go type are constants. The missing
+// verbs have the same form.
 type Client struct{ rest rest.Interface }
 
-// NewClient returns a client of the server in config. Each request is told to steps before
-// it is sent.
+// NewClient returns a client of config's server. It logs each request to steps before sending
+// it.
 func NewClient(config *rest.Config, steps *log.Logger) (*Client, error) {
 	config = rest.CopyConfig(config)
 	config.ContentType, config.NegotiatedSerializer = runtime.ContentTypeJSON, codec
@@ -50,7 +50,7 @@ func (c *Client) Get(ctx context.Context, resource schema.GroupVersionResource, 
 		Do(ctx).
 		Into(result)
 	if err == nil && (result.GetName() != name || result.GetNamespace() != namespace) {
-		err = errors.New("the answer is another object")
+		err = errors.New("the response is a different object")
 	}
 	return result, err
 }
@@ -65,7 +65,7 @@ func (c *Client) List(ctx context.Context, resource schema.GroupVersionResource,
 		Do(ctx).
 		Into(result)
 	if err == nil && !strings.HasSuffix(result.GetKind(), "List") {
-		err = errors.New("the answer is no list") // client-go's client takes it for an empty one.
+		err = errors.New("the response is not a list") // client-go's client would return an empty list
 	}
 	return result, err
 }
@@ -80,12 +80,12 @@ func (c *Client) Watch(ctx context.Context, resource schema.GroupVersionResource
 		Watch(ctx)
 }
 
-// Raw asks for a path as it is. Close the answer.
+// Raw gets a path. Close the response.
 func (c *Client) Raw(ctx context.Context, path string) (io.ReadCloser, error) {
 	return c.rest.Get().RequestURI(path).Stream(ctx)
 }
 
-// request begins a request: a GVR is a path.
+// request starts a request: a GVR is a path.
 func (c *Client) request(verb string, resource schema.GroupVersionResource, namespace string) *rest.Request {
 	root := []string{"apis", resource.Group, resource.Version}
 	if resource.Group == "" {
@@ -109,7 +109,7 @@ func (t told) RoundTrip(r *http.Request) (*http.Response, error) {
 	return t.next.RoundTrip(r)
 }
 
-// printable keeps the terminal from control characters: what is printed is the server's words.
+// printable removes control characters: the server's text is printed to a terminal.
 type printable struct{ io.Writer }
 
 // Write implements io.Writer, for whole lines.

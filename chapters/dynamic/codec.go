@@ -8,21 +8,21 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/serializer/json"
 )
 
-// A Scheme is the first registry: Go type ↔ GVK. It answers two questions. Which Go type
-// holds this kind (New), and of which kind is this Go value (ObjectKinds)? It is filled
-// when the program is compiled. clientset/scheme.go has the one of Foos and Projects.
+// A Scheme is the first registry: Go type ↔ GVK. It answers two questions: which Go type
+// holds this kind (New), and which kind is this Go value (ObjectKinds)? It is filled at
+// compile time. clientset/scheme.go has the Scheme of Foos and Projects.
 //
-// scheme has only the kinds that every server sends, whatever it is asked for: above all
-// Status, the answer to a request that failed, and WatchEvent, what a watch consists of.
-// With Status as an Unstructured an error would lack the server's words, and in a watch,
-// where nothing but its kind tells it apart, it would pass for an object.
+// scheme has only the kinds that every server sends for any resource: above all Status, the
+// response to a failed request, and WatchEvent, the elements of a watch. If Status were an
+// Unstructured, an error would lack the server's message, and in a watch it would look like
+// an object.
 var scheme = runtime.NewScheme()
 
 func init() { metav1.AddToGroupVersion(scheme, schema.GroupVersion{Version: "v1"}) }
 
-// creater makes the Go value that an answer is decoded into: what scheme has for the kind,
-// and for every other kind an Unstructured. These eight lines are all that makes a client
-// dynamic: a typed client fails here, with `no kind "…" is registered`.
+// creater creates the Go value that a response is decoded into: scheme's type for the kind,
+// or an Unstructured. These eight lines make a client dynamic: a typed client fails here,
+// with `no kind "…" is registered`.
 type creater struct{ *runtime.Scheme }
 
 // New implements runtime.ObjectCreater.
@@ -35,17 +35,17 @@ func (c creater) New(kind schema.GroupVersionKind) (runtime.Object, error) {
 	return object, nil
 }
 
-// codec says how answers become values and values become bodies. It has one content type,
-// which every kind has: JSON. codec_test.go takes each of its steps alone. The other two:
+// codec decodes responses and encodes bodies. It supports only JSON, which every kind has.
+// codec_test.go runs each of its steps. The two other content types:
 //
-//   - Protobuf has numbers instead of field names. Only a Go type knows which is which, so
-//     neither a custom resource nor an Unstructured can be protobuf.
-//   - CBOR is JSON in binary, so everything can be CBOR. At v0.37 it is behind feature
-//     gates, in client-go and in the API server.
+//   - Protobuf has numbers instead of field names. Only a Go type maps the numbers, so neither
+//     a custom resource nor an Unstructured can be protobuf.
+//   - CBOR is binary JSON, so every kind supports it. At v0.37 it is behind feature gates, in
+//     client-go and in the API server.
 //
-// Without conversion: a Scheme can also convert between the versions of a kind and fill in
-// defaults, as the API server does. A client has no such functions, and a codec that is to
-// convert asks the Scheme for a version named __internal, which only servers have.
+// It does not convert. The API server's Scheme also converts between a kind's versions and
+// sets defaults. A client has no such functions, and a converting codec asks the Scheme for
+// the version __internal, which only servers have.
 var codec = runtime.NewSimpleNegotiatedSerializer(runtime.SerializerInfo{
 	MediaType:     runtime.ContentTypeJSON,
 	EncodesAsText: true,

@@ -14,7 +14,7 @@ import (
 	"example.com/byhand/clientset"
 )
 
-// How bytes become a Go value and back, step by step. Read the examples from the top.
+// The way from bytes to a Go value and back, step by step. Read the examples from the top.
 
 const (
 	fooJSON = `{"apiVersion": "samplecontroller.k8s.io/v1alpha1", "kind": "Foo", "metadata": {"name": "a"},
@@ -23,28 +23,28 @@ const (
 		"spec": {"selector": {"matchLabels": {"app": "a"}}, "template": {"metadata": {"labels": {"app": "a"}}}}}`
 )
 
-// decode is what a decoder does in one call, Decode. The Scheme decides what comes out.
+// decode does the steps of a decoder's Decode. The Scheme decides the resulting type.
 func decode(data []byte, scheme runtime.ObjectCreater) (runtime.Object, error) {
-	// 1. Recognise the content type. (A client reads it in the answer's header instead. Bytes
-	// from a file or from etcd have no header: JSON begins with {, the others say who they are.)
+	// 1. Recognize the content type. (A client reads it from the response's header. Bytes from
+	// a file or etcd have no header: JSON begins with {, the others with a magic number.)
 	if recognised, _, _ := (&json.Serializer{}).RecognizesData(data); !recognised {
 		return nil, fmt.Errorf("no JSON: %.8q", data)
 	}
-	// 2. Read the kind, and nothing else: apiVersion and kind.
+	// 2. Read only the kind: apiVersion and kind.
 	kind, err := json.DefaultMetaFactory.Interpret(data)
 	if err != nil {
 		return nil, err
 	}
-	// 3. Let the Scheme make an empty value of the Go type of that kind.
+	// 3. Let the Scheme create an empty value of the kind's Go type.
 	value, err := scheme.New(*kind)
 	if err != nil {
 		return nil, err
 	}
-	// 4. Fill it. What the Go type has no field for is dropped.
+	// 4. Fill it. Fields that the Go type lacks are dropped.
 	return value, utiljson.Unmarshal(data, value)
 }
 
-// The same bytes become what the Scheme has for their kind.
+// The Scheme decides what the same bytes become.
 func Example_decode() {
 	print := func(of, data string, scheme runtime.ObjectCreater) {
 		value, err := decode([]byte(data), scheme)
@@ -78,9 +78,8 @@ func Example_decode() {
 	// unstructured: 3 field
 }
 
-// WithoutConversion leaves three things out that a server does: it converts no versions,
-// fills in no defaults, and asks the Scheme for no internal version. What it does instead
-// is to write and to clear the kind.
+// WithoutConversion omits three things that a server does: it converts no versions, sets no
+// defaults, and asks the Scheme for no internal version. It only sets and clears the kind.
 func Example_withoutConversion() {
 	info, _ := runtime.SerializerInfoForMediaType(clientset.Codecs.SupportedMediaTypes(), runtime.ContentTypeJSON)
 	gv := v1alpha1.SchemeGroupVersion
@@ -90,24 +89,24 @@ func Example_withoutConversion() {
 	_, err := runtime.Decode(clientset.Codecs.UniversalDecoder(), []byte(fooJSON))
 	fmt.Println("with conversion: not registered:", runtime.IsNotRegisteredError(err))
 
-	// Without: the Go type says which kind it is, so the fields are cleared.
+	// Without: the Go type implies the kind, so the fields are cleared.
 	value, err := runtime.Decode(client.DecoderToVersion(info.Serializer, gv), []byte(fooJSON))
 	foo := value.(*v1alpha1.Foo)
 	fmt.Printf("decoded: kind %q, %v\n", foo.Kind, err)
 
-	// On the way out the Scheme knows the kind of the Go type. A plain serializer does not ask.
+	// When encoding, the Scheme supplies the Go type's kind. A plain serializer does not ask.
 	foo.Status, foo.Spec.Replicas = v1alpha1.FooStatus{}, nil
 	data, _ := runtime.Encode(info.Serializer, foo)
 	fmt.Printf("a plain serializer:  %.30s\n", data)
 	data, _ = runtime.Encode(client.EncoderForVersion(info.Serializer, gv), foo)
 	fmt.Printf("without conversion:  %.30s\n", data)
 
-	// No defaults: an API server would say 1.
+	// No defaults: an API server would set 1.
 	value, _ = runtime.Decode(kubescheme.Codecs.UniversalDeserializer(), []byte(deploymentJSON))
 	fmt.Println("replicas of the Deployment:", value.(*appsv1.Deployment).Spec.Replicas)
 
-	// An Unstructured has its kind in its fields alone. The decoder of typed clients would
-	// clear it, so a dynamic client has a codec of its own.
+	// An Unstructured has its kind only in its fields. A typed client's decoder would clear it, so
+	// a dynamic client has a different codec.
 	object, _ := runtime.Decode(runtime.WithoutVersionDecoder{Decoder: unstructured.UnstructuredJSONScheme}, []byte(fooJSON))
 	fmt.Printf("an Unstructured, by a typed client's decoder: kind %q\n", object.GetObjectKind().GroupVersionKind().Kind)
 	// Output:

@@ -1,36 +1,35 @@
-// Command dynamic gets objects of any kind by any word that kubectl understands, with
-// no Go type for them: discovery, RESTMapper, client and codec by hand.
+// Command dynamic gets objects of any kind by any word that kubectl accepts, without a Go
+// type: discovery, RESTMapper, client and codec by hand.
 //
 //	cd chapters && go run ./dynamic --kubeconfig FILE get foos --watch
 //
-// Its neighbours: package clientset of the core has a method for each verb of each kind
-// that it knows when it is compiled. This program has one method for each verb, and asks
-// the server for the kinds when it runs.
+// Its neighbor: the core's package clientset has a method for each verb of each kind that is
+// known at compile time. This program has one method for each verb, and asks the server for
+// the kinds at run time.
 //
 // # Basics
 //
-// An object has three names, and three registries lead from one to another:
+// An object has three names, and three registries map between them:
 //
 //   - A Go type, such as *v1alpha1.Foo. A Scheme maps it to a GVK, and back. It is filled
-//     when a program is compiled, and knows no server (codec.go).
+//     at compile time, independent of any server (codec.go).
 //   - A GVK: group, version and kind, such as samplecontroller.k8s.io/v1alpha1, Foo. It
-//     says what an object is; each object has it, in apiVersion and kind.
+//     identifies the type of an object; each object has it, in apiVersion and kind.
 //   - A GVR: group, version and resource, such as samplecontroller.k8s.io/v1alpha1, foos.
-//     It says where objects are; each URL has it. Discovery lists the GVRs of a server,
-//     each with its GVK (discovery.go).
+//     It locates objects; each URL has it. Discovery lists a server's GVRs, each with its
+//     GVK (discovery.go).
 //
-// A RESTMapper finds both for a word that a person types. It is made from what discovery
-// has listed (mapper.go). It cannot be computed: the plural of a kind is whatever its CRD
-// says.
+// A RESTMapper finds both for a word. It is built from discovery (mapper.go). The mapping
+// cannot be computed: a CRD chooses its plural freely.
 //
-// Each request is on stderr before it is sent, so that stdout has the result alone. What
-// is printed there can be asked again: dynamic raw PATH.
+// stderr has each request before it is sent, stdout only the result. Run a printed request
+// again with: dynamic raw PATH.
 //
 // # Caveats
 //
-//   - Discovery is two requests in each run. kubectl keeps the answers in ~/.kube/cache for
-//     six hours, and asks again when it meets a word that is not in them.
-//   - A watch ends when the server ends it, after 30 to 60 minutes. Package informer of the
-//     core goes on.
-//   - An int in an Unstructured is a panic, later, in DeepCopy. Use int64 (get.go).
+//   - Each run sends two discovery requests. kubectl caches the responses in ~/.kube/cache for
+//     six hours, and repeats discovery for an unknown word.
+//   - A watch ends when the server ends it, after 30 to 60 minutes. The core's package
+//     informer resumes.
+//   - An int in an Unstructured panics later, in DeepCopy. Use int64 (get.go).
 package main

@@ -8,17 +8,17 @@ import (
 	"strings"
 )
 
-// discover asks the server what it has.
+// discover lists the server's resources.
 func (p *program) discover(ctx context.Context) (Mapper, error) {
 	resources, stale, err := Discover(ctx, p.client.rest)
 	if len(stale) > 0 {
-		p.steps.Printf("warning: %v: the servers behind these do not answer, so what they have is missing here", stale)
+		p.steps.Printf("warning: %v: the servers of these versions do not respond, so their resources are missing", stale)
 	}
 	return Mapper{Resources: resources, Stale: stale}, err
 }
 
-// find returns the resources that the word means on this server, and tells the way there.
-// The error says what it is that does not go with them: the name, a flag, or the verb.
+// find returns the resources that the word means on this server, and logs the steps. It fails
+// if a name, a flag or the verb does not fit them.
 func (p *program) find(ctx context.Context, verb string) ([]Resource, error) {
 	mapper, err := p.discover(ctx)
 	if err != nil {
@@ -41,18 +41,18 @@ func (p *program) find(ctx context.Context, verb string) ([]Resource, error) {
 		}
 	}
 	for _, r := range others {
-		p.steps.Printf("warning: %s is also a word of group %s, which the server lists later: for that one say %s", p.word, r.GVR.Group, r.GVR.GroupResource())
+		p.steps.Printf("warning: %s also exists in group %s, which the server lists later: to get that, use %s", p.word, r.GVR.Group, r.GVR.GroupResource())
 	}
 	switch {
 	case len(found) > 1 && (p.name != "" || p.watch):
-		return nil, fmt.Errorf("%s is a category: a name and -w go with one resource, take one of %s", p.word, strings.Join(names, ", "))
+		return nil, fmt.Errorf("%s is a category: a name and -w need one resource, use one of %s", p.word, strings.Join(names, ", "))
 	case len(found) == 1 && !found[0].Namespaced && p.namespace != "":
-		return nil, fmt.Errorf("%s are cluster-scoped, in no namespace: leave -n %s out", names[0], p.namespace)
+		return nil, fmt.Errorf("%s are cluster-scoped: omit -n %s", names[0], p.namespace)
 	}
 	return found, nil
 }
 
-// namespaceFor is the namespace to ask for: none for what is in none, and for -A.
+// namespaceFor returns the namespace to request: none for cluster-scoped resources and for -A.
 func (p *program) namespaceFor(r Resource) string {
 	if !r.Namespaced || p.allNamespaces {
 		return ""

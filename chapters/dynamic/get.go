@@ -17,7 +17,7 @@ import (
 	"k8s.io/apimachinery/pkg/watch"
 )
 
-// get prints what a word and perhaps a name stand for: word → resources → requests →
+// get prints the objects for a word and perhaps a name: word → resources → requests →
 // Unstructureds → rows.
 func (p *program) get(ctx context.Context) error {
 	verb := "list"
@@ -52,8 +52,8 @@ func (p *program) get(ctx context.Context) error {
 	return p.show(all...)
 }
 
-// getAndWatch lists, so that what exists is shown, and watches from the version of that
-// list, so that nothing in between is missed.
+// getAndWatch lists the existing objects, and watches from the list's version, so that it
+// misses no change.
 func (p *program) getAndWatch(ctx context.Context, r Resource) error {
 	opts := metav1.ListOptions{}
 	if p.name != "" {
@@ -79,8 +79,8 @@ func (p *program) getAndWatch(ctx context.Context, r Resource) error {
 	for event := range events.ResultChan() {
 		object, ok := event.Object.(*unstructured.Unstructured)
 		if !ok {
-			// The only other type is Status, for which the codec has a Go type: most often 410,
-			// the server no longer has the version to watch from. An informer would list again.
+			// The only other type is Status, for which the codec has a Go type: usually 410, the
+			// server no longer has the version to watch from. An informer would relist.
 			return fmt.Errorf("the watch has ended, start it again: %w", apierrors.FromObject(event.Object))
 		}
 		if err := p.showEvent(event.Type, *object); err != nil {
@@ -115,10 +115,10 @@ func (p *program) showEvent(kind watch.EventType, object unstructured.Unstructur
 	return printRows(p.stdout, slices.Concat([]string{string(kind)}, cells))
 }
 
-// row reads the fields that the objects of every kind have.
+// row reads the fields that all kinds share.
 //
-// An Unstructured is an object without a Go type: a map from field names to what JSON has,
-// and to nothing else.
+// An Unstructured is an object without a Go type: a map from field names to JSON values. Only
+// these Go types are allowed:
 //
 //	JSON      Go
 //	null      nil
@@ -129,12 +129,12 @@ func (p *program) showEvent(kind watch.EventType, object unstructured.Unstructur
 //	[]        []any
 //	{}        map[string]any
 //
-// An int or a []string looks the same when it is printed, and when it is sent. But
-// DeepCopyJSON panics when it meets one, wherever the object is copied next.
+// An int or a []string prints and is sent the same way. But DeepCopyJSON panics when it meets
+// one, wherever the object is copied next.
 //
 // The functions of package unstructured that read a path have three results: the value,
-// whether it is there, and an error if it has another type. A caller that ignores the error
-// reads 0 where the object has "3".
+// whether it exists, and an error if it has another type. If you ignore the error, you read 0
+// where the object has "3".
 func row(object unstructured.Unstructured) ([]string, error) {
 	var cells []string
 	for _, path := range [][]string{{"kind"}, {"metadata", "namespace"}, {"metadata", "name"}} {
@@ -144,7 +144,7 @@ func row(object unstructured.Unstructured) ([]string, error) {
 		}
 		cells = append(cells, cmp.Or(cell, "-"))
 	}
-	// Not every kind has a generation. 0 would say that it has.
+	// Some kinds have no generation. 0 would look like one.
 	generation, found, err := unstructured.NestedInt64(object.Object, "metadata", "generation")
 	if err != nil {
 		return nil, err
@@ -157,7 +157,7 @@ func row(object unstructured.Unstructured) ([]string, error) {
 	return append(cells, cell, created), err
 }
 
-// apiResources prints the words that the server has, as it orders them.
+// apiResources prints the server's words, in its order.
 func (p *program) apiResources(ctx context.Context) error {
 	mapper, err := p.discover(ctx)
 	if err != nil {
@@ -177,7 +177,7 @@ func printRows(out io.Writer, rows ...[]string) error {
 	table := tabwriter.NewWriter(out, 10, 0, 3, ' ', 0)
 	for _, cells := range rows {
 		for i, cell := range cells {
-			// A name may have control characters, for the terminal.
+			// A name may have control characters, which affect the terminal.
 			cells[i] = strings.Trim(strconv.Quote(cell), `"`)
 		}
 		fmt.Fprintln(table, strings.Join(cells, "\t"))

@@ -10,11 +10,11 @@ import (
 	"example.com/byhand/chapters/internal/chaptertest"
 )
 
-// This chapter has no kinds of its own: it uses Foos and Projects.
+// This chapter defines no kinds: it uses Foos and Projects.
 func TestMain(m *testing.M) { os.Exit(chaptertest.Run(m, chaptertest.CoreCRDs)) }
 
-// Each command of the README does what it says there. Those of bin/dynamic, but for get byhand, need
-// the rights in config/rbac, and no other.
+// TestReadme runs the README's commands and checks their output. The commands of bin/dynamic, except
+// get byhand, need exactly the permissions of config/rbac.
 func TestReadme(t *testing.T) {
 	t.Parallel()
 	c := chaptertest.New(t)
@@ -40,7 +40,7 @@ func TestReadme(t *testing.T) {
 		// The sample is in the test's namespace instead of default.
 		args = strings.ReplaceAll(args, "default", c.Namespace)
 		as := account
-		if args == "get byhand" { // Kinds of other chapters may be in the category.
+		if args == "get byhand" { // the category may include other chapters' kinds
 			as = c.Here()
 		}
 		p := c.Start(append(strings.Fields(args), "--kubeconfig", as)...)
@@ -60,8 +60,7 @@ func TestReadme(t *testing.T) {
 	}
 }
 
-// seen waits for the events that a command leads to in the watches of Deployments, ReplicaSets and
-// Pods.
+// seen waits for the events that a command causes in the watches of Deployments, ReplicaSets and Pods.
 func seen(command string, watches []*chaptertest.Program) {
 	for i, kind := range []string{"Deployment", "ReplicaSet", "Pod"} {
 		switch {

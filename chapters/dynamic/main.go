@@ -17,7 +17,7 @@ import (
 
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	// After the first signal a second one ends the process at once.
+	// After the first signal, a second one ends the process at once.
 	context.AfterFunc(ctx, stop)
 	err := run(ctx, os.Args[1:], os.Stdout, os.Stderr)
 	if err != nil && ctx.Err() == nil {
@@ -31,7 +31,7 @@ type program struct {
 	options
 	client *Client
 	stdout io.Writer
-	// steps has what the program does on the way to its result.
+	// steps logs the program's steps to its result.
 	steps *log.Logger
 }
 
@@ -62,7 +62,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	}
 }
 
-// raw prints the answer to a GET as it is, for as long as it lasts: a watch is one answer.
+// raw prints the response to a GET unchanged, until it ends: a watch is one response.
 func (p *program) raw(ctx context.Context) error {
 	answer, err := p.client.Raw(ctx, p.word)
 	if err != nil {

@@ -9,7 +9,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 )
 
-// dynamic runs the program with the server's kubeconfig, and returns what it prints.
+// dynamic runs the program with the server's kubeconfig, and returns its output.
 func (s *server) dynamic(t *testing.T, args string) (stdout, stderr string, err error) {
 	t.Helper()
 	var out, steps bytes.Buffer
@@ -17,15 +17,15 @@ func (s *server) dynamic(t *testing.T, args string) (stdout, stderr string, err 
 	return out.String(), steps.String(), err
 }
 
-// The result is on stdout, the way there on stderr: each request, and each name of the kind. A version
-// that does not answer is a warning.
+// TestGet: the result is on stdout, the steps on stderr: each request, and each name of the kind. A
+// version that does not respond is a warning.
 func TestGet(t *testing.T) {
 	s := newServer(t)
 	const steps = "GET /api\nGET /apis\n" +
-		"warning: [metrics.k8s.io/v1beta1]: the servers behind these do not answer, so what they have is missing here\n" +
+		"warning: [metrics.k8s.io/v1beta1]: the servers of these versions do not respond, so their resources are missing\n" +
 		"foo → kind samplecontroller.k8s.io/v1alpha1, Kind=Foo → resource samplecontroller.k8s.io/v1alpha1, Resource=foos, in a namespace\n" +
 		"GET " + foosPath + "\n"
-	for _, args := range []string{"-n=default get foo", "get foo"} { // Without -n: the context's namespace, or default.
+	for _, args := range []string{"-n=default get foo", "get foo"} { // without -n: the context's namespace, or default
 		stdout, stderr, err := s.dynamic(t, args)
 		if err != nil || !strings.HasPrefix(stdout, "KIND ") || !strings.Contains(stdout, "\nFoo ") || !strings.Contains(stdout, "example-foo") {
 			t.Errorf("%q prints %q, error %v", args, stdout, err)
@@ -36,13 +36,13 @@ func TestGet(t *testing.T) {
 	}
 }
 
-// What the server says goes to a terminal, whatever it says, and is what was asked for.
+// TestLies: a server's text is safe to print, and a response must be the requested object.
 func TestLies(t *testing.T) {
 	const foo = `{"apiVersion": "samplecontroller.k8s.io/v1alpha1", "kind": "Foo", "metadata": {"namespace": "default", "name": "example-foo", "resourceVersion": "1", "creationTimestamp": "\u001b[2J"}}`
 	for _, test := range []struct{ path, answer, args, want string }{
 		{fooPath, foo, "get fo example-foo", `\x1b[2J`},
-		{fooPath, `{"kind": "Status", "apiVersion": "v1", "status": "Success"}`, "get fo example-foo", "another object"},
-		{foosPath, `{"kind": "Status", "apiVersion": "v1", "status": "Success"}`, "get fo", "no list"},
+		{fooPath, `{"kind": "Status", "apiVersion": "v1", "status": "Success"}`, "get fo example-foo", "a different object"},
+		{foosPath, `{"kind": "Status", "apiVersion": "v1", "status": "Success"}`, "get fo", "not a list"},
 	} {
 		s := newServer(t)
 		s.answer(test.path, test.answer)
@@ -53,8 +53,8 @@ func TestLies(t *testing.T) {
 	}
 }
 
-// A category is several kinds: a request and rows for each. What a server leaves out of the items of a
-// list, their kind, is in the list.
+// TestCategory: a category is several kinds, with a request and rows for each. Servers omit the kind
+// from a list's items; the list has it.
 func TestCategory(t *testing.T) {
 	s := newServer(t)
 	s.answer("/apis/examples-gzh.com/v1alpha1/namespaces/default/projects", `{"apiVersion": "examples-gzh.com/v1alpha1", "kind": "ProjectList", "items": [{"metadata": {"name": "a"}}]}`)
@@ -64,8 +64,8 @@ func TestCategory(t *testing.T) {
 	}
 }
 
-// A watch ends when the server says that it must: an error event, most often 410, has a
-// Status instead of an object.
+// TestWatchEnds: a watch ends with an error event, usually 410, which has a Status instead of an
+// object.
 func TestWatchEnds(t *testing.T) {
 	s := newServer(t)
 	s.answer(foosPath+"?watch", `{"type": "MODIFIED", "object": {"apiVersion": "samplecontroller.k8s.io/v1alpha1", "kind": "Foo", "metadata": {"name": "changed", "generation": 2}}}
@@ -87,14 +87,14 @@ func TestWatchEnds(t *testing.T) {
 	}
 }
 
-// Bad input ends with one line that says what to do instead.
+// TestBadInput: bad input yields one line that says how to correct it.
 func TestBadInput(t *testing.T) {
 	s := newServer(t)
 	for _, test := range []struct{ args, want string }{
 		{"", "usage: get WORD"},
 		{"get fooo", `the server has no resource "fooo": api-resources lists`},
-		{"get nodes -n default", "nodes are cluster-scoped, in no namespace: leave -n default out"},
-		{"get byhand example-foo", "take one of projects.examples-gzh.com, foos.samplecontroller.k8s.io"},
+		{"get nodes -n default", "nodes are cluster-scoped: omit -n default"},
+		{"get byhand example-foo", "use one of projects.examples-gzh.com, foos.samplecontroller.k8s.io"},
 		{"get tokenreviews", "tokenreviews.authentication.k8s.io has no verb list, only create"},
 		{"get foo missing", `foos.samplecontroller.k8s.io "missing" not found`},
 		{"get foo ../../secrets", "may not contain '/'"},
@@ -106,11 +106,11 @@ func TestBadInput(t *testing.T) {
 	}
 }
 
-// An API server without aggregated discovery: one line says so.
+// TestNoDiscovery: an API server without aggregated discovery causes one clear line.
 func TestNoDiscovery(t *testing.T) {
 	s := newServer(t)
 	s.answer("/api", `{"kind": "APIVersions", "versions": ["v1"]}`)
 	if _, _, err := s.dynamic(t, "get foo"); err == nil || !strings.Contains(err.Error(), "1.30 or newer") {
-		t.Errorf("an old one: %v", err)
+		t.Errorf("an old server: %v", err)
 	}
 }

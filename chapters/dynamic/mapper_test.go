@@ -27,7 +27,7 @@ func TestFind(t *testing.T) {
 		{"foos", []string{"foos.v1alpha1.samplecontroller.k8s.io"}, nil, "plural"},
 		{"foo", []string{"foos.v1alpha1.samplecontroller.k8s.io"}, nil, "singular"},
 		{"Foo", []string{"foos.v1alpha1.samplecontroller.k8s.io"}, nil, "kind"},
-		{"fo", []string{"foos.v1alpha1.samplecontroller.k8s.io"}, []string{"oxen.v1.farm.example.com"}, "of two short names the server's first"},
+		{"fo", []string{"foos.v1alpha1.samplecontroller.k8s.io"}, []string{"oxen.v1.farm.example.com"}, "the server's first of two short names"},
 		{"foos.samplecontroller.k8s.io", []string{"foos.v1alpha1.samplecontroller.k8s.io"}, nil, "samplecontroller could be a version"},
 		{"foos.v1alpha1.samplecontroller.k8s.io", []string{"foos.v1alpha1.samplecontroller.k8s.io"}, nil, "whole"},
 		{"ingresses.networking", []string{"ingresses.v1.networking.k8s.io"}, nil, "a group may be shortened"},
@@ -36,9 +36,9 @@ func TestFind(t *testing.T) {
 		{"pods", []string{"pods.v1."}, nil, "a short name does not hide a name"},
 		{"nodes", []string{"nodes.v1."}, nil, "a category does not hide a name, either"},
 		{"hpa", []string{"horizontalpodautoscalers.v2.autoscaling"}, nil, "the version that the server prefers"},
-		{"horizontalpodautoscalers.v1.autoscaling", []string{"horizontalpodautoscalers.v1.autoscaling"}, nil, "a version that it does not"},
+		{"horizontalpodautoscalers.v1.autoscaling", []string{"horizontalpodautoscalers.v1.autoscaling"}, nil, "a version that it does not prefer"},
 		{"Cattle", []string{"oxen.v1.farm.example.com"}, nil, "a kind that no other name resembles"},
-		{"goose", []string{"geese.v1.farm.example.com"}, nil, "no singular: the kind stands in"},
+		{"goose", []string{"geese.v1.farm.example.com"}, nil, "no singular: the kind in lower case"},
 	} {
 		t.Run(test.word, func(t *testing.T) {
 			found, others, err := mapper.Find(test.word)
@@ -52,7 +52,7 @@ func TestFind(t *testing.T) {
 	}
 	for _, word := range []string{"", "fooo", "foos.v2.samplecontroller.k8s.io", "foos.example.com", "podmetrics"} {
 		if found, _, err := mapper.Find(word); err == nil || !strings.Contains(err.Error(), "api-resources") || !strings.Contains(err.Error(), "metrics.k8s.io/v1beta1") {
-			t.Errorf("%q is %v, error %v: want one that says where to look, and what did not answer", word, wholeWords(found), err)
+			t.Errorf("%q is %v, error %v: want one that says where to look, and which versions did not respond", word, wholeWords(found), err)
 		}
 	}
 }

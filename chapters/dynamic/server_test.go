@@ -18,8 +18,8 @@ import (
 	"example.com/byhand/kit/testkit"
 )
 
-// server is an API server in memory with one Foo, behind a socket, too. Its discovery is the
-// fixture, and a test may give it more answers by their path.
+// server is an in-memory API server with one Foo, also behind a socket. Its discovery is the
+// fixture, and a test may add responses by path.
 type server struct {
 	*httptest.Server
 	api *testkit.APIServer
@@ -43,7 +43,7 @@ func newServer(t *testing.T) *server {
 	return s
 }
 
-// kubeconfig returns a file that leads to the server.
+// kubeconfig returns a kubeconfig for the server.
 func (s *server) kubeconfig(t *testing.T) string {
 	t.Helper()
 	file, err := testkit.WriteKubeconfig(t.TempDir(), clientcmdapi.Cluster{Server: s.URL}, clientcmdapi.AuthInfo{})
@@ -53,7 +53,7 @@ func (s *server) kubeconfig(t *testing.T) string {
 	return file
 }
 
-// answer lets the server answer a path, or with ?watch at its end the watch of a path.
+// answer sets the response for a path, or for its watch if the path ends with ?watch.
 func (s *server) answer(path, body string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -79,9 +79,9 @@ func (s *server) hasAnswer(w http.ResponseWriter, r *http.Request) bool {
 	return true
 }
 
-// fixture is a small server's discovery, with what is hard to map: a plural and a short name
-// in two groups, a short name and a category that are another one's plural, a kind that its singular does not
-// resemble, two versions in the server's order, a version that does not answer.
+// fixture returns a small server's discovery with names that are hard to map: a plural and a short
+// name in two groups, a short name and a category equal to another resource's plural, a kind that
+// does not resemble its singular, two versions in the server's order, a stale version.
 func fixture() (core, groups string) {
 	resource := func(plural, singular, kind string, scope apidiscovery.ResourceScope, shortNames, categories []string) apidiscovery.APIResourceDiscovery {
 		return apidiscovery.APIResourceDiscovery{

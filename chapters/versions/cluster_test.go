@@ -14,18 +14,18 @@ func TestMain(m *testing.M) { os.Exit(chaptertest.Run(m)) }
 
 const definitionName = "pizzas." + group
 
-// cluster is a real API server, with the definition. There is one of it, so no two of these
-// tests run at the same time.
+// cluster is a real API server with the definition. All tests share it, so they do not run in
+// parallel.
 type cluster struct {
 	*chaptertest.Cluster
-	account string // a kubeconfig with the rights of config/rbac, which are enough
+	account string // a kubeconfig with the permissions of config/rbac
 }
 
 func newCluster(t *testing.T) *cluster {
 	t.Helper()
 	c := &cluster{Cluster: chaptertest.New(t)}
 	c.account = c.AccountWith("byhand-versions")
-	// The next test has the definition anew, without any Pizza.
+	// The next test gets a new definition, without any Pizza.
 	t.Cleanup(func() {
 		c.Shell("sh down.sh && kubectl delete --ignore-not-found -f config/crd && kubectl apply -f config/crd")
 		c.Shell("kubectl wait --for=condition=Established --timeout=30s -f config/crd")
@@ -41,8 +41,8 @@ func (c *cluster) start() *chaptertest.Program {
 	return p
 }
 
-// migrate writes every Pizza once more, and then says so in the definition: within seconds what a
-// StorageVersionMigration does safely. No other client writes here.
+// migrate writes every Pizza again, and then updates the definition's status. It takes seconds; a
+// StorageVersionMigration does it safely. No other client writes here.
 func (c *cluster) migrate(version string) {
 	c.Helper()
 	time.Sleep(2 * time.Second) // until the API server has seen the switch

@@ -20,13 +20,13 @@ import (
 
 const (
 	definitionPath = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions/pizzas." + v1alpha1.GroupName
-	// period is how often to ask whether the API server has seen a change.
+	// period is how often to check whether the API server has seen a change.
 	period = 50 * time.Millisecond
-	// patience is for how long. It watches the definitions and needs some milliseconds.
+	// patience limits that. The API server watches the definitions and needs some milliseconds.
 	patience = time.Minute
 )
 
-// definition is what this program reads of the CustomResourceDefinition.
+// definition has the fields of the CustomResourceDefinition that this program reads.
 type definition struct {
 	Metadata struct {
 		ResourceVersion string `json:"resourceVersion"`
@@ -36,8 +36,8 @@ type definition struct {
 		Versions   []version      `json:"versions"`
 	} `json:"spec"`
 	Status struct {
-		// StoredVersions are those in which an object may be stored. The API server adds
-		// the storage version. Only a migration may take one away.
+		// StoredVersions are the versions in which objects may be stored. The API server adds
+		// the storage version. Only a migration may remove one.
 		StoredVersions []string `json:"storedVersions"`
 	} `json:"status"`
 }
@@ -50,7 +50,7 @@ type version struct {
 
 func (v version) stored() bool { return v.Storage }
 
-// conversionSpec says what converts: nothing (None), or a webhook.
+// conversionSpec selects the conversion: none, or a webhook.
 type conversionSpec struct {
 	Strategy string             `json:"strategy"`
 	Webhook  *conversionWebhook `json:"webhook,omitempty"`
@@ -58,28 +58,28 @@ type conversionSpec struct {
 
 type conversionWebhook struct {
 	ClientConfig clientConfig `json:"clientConfig"`
-	// ConversionReviewVersions are the forms of a review that the webhook knows.
+	// ConversionReviewVersions are the review versions that the webhook supports.
 	ConversionReviewVersions []string `json:"conversionReviewVersions"`
 }
 
-// clientConfig is where the webhook is. CABundle is whom to trust there, as PEM.
+// clientConfig is the webhook's address. CABundle has its trusted certificates, as PEM.
 type clientConfig struct {
 	URL      string `json:"url"`
 	CABundle []byte `json:"caBundle"`
 }
 
-// storage is the version in which objects are written.
+// storage returns the version in which objects are written.
 func (d definition) storage() string {
 	return d.Spec.Versions[slices.IndexFunc(d.Spec.Versions, version.stored)].Name
 }
 
-// names says whether the definition names this webhook.
+// names reports whether the definition names this webhook.
 func (d definition) names(url string) bool {
 	webhook := d.Spec.Conversion.Webhook
 	return webhook != nil && webhook.ClientConfig.URL == url
 }
 
-// api sends the requests of this program.
+// api sends this program's requests.
 type api struct{ rest rest.Interface }
 
 // definition reads the definition.
@@ -95,7 +95,7 @@ func (a *api) definition(ctx context.Context) (d definition, err error) {
 	return d, err
 }
 
-// install makes url the webhook that converts, and serves every version.
+// install makes url the conversion webhook, and serves every version.
 func (a *api) install(ctx context.Context, url string, bundle []byte) error {
 	return a.change(ctx, func(now definition) (served []string, converts *conversionSpec) {
 		for _, version := range now.Spec.Versions {
@@ -108,15 +108,15 @@ func (a *api) install(ctx context.Context, url string, bundle []byte) error {
 	})
 }
 
-// leave makes the definition right for the time after this process, if there still is one,
-// and says what it has done. Only the storage version is served, which needs no conversion.
-// The webhook goes only if every Pizza is stored as v1alpha1, as config/crd has it. Otherwise
-// a reader who applies that again would get objects that have the fields of one version and
-// the name of the other; a request that fails is better.
+// leave changes the definition for the time without this process, unless another process has
+// replaced it, and reports the change. Only the storage version is served, which needs no
+// conversion. The webhook is removed only if every Pizza is stored as v1alpha1, as in
+// config/crd. Otherwise applying that file again would produce objects with one version's
+// fields and the other's name; a failing request is better.
 func (a *api) leave(ctx context.Context, url string) (did string, err error) {
 	err = a.change(ctx, func(now definition) (served []string, converts *conversionSpec) {
 		if !now.names(url) {
-			did = "left as it is: the definition names another webhook, or none"
+			did = "unchanged: the definition does not name this webhook"
 			return nil, nil
 		}
 		storage := now.storage()
@@ -124,7 +124,7 @@ func (a *api) leave(ctx context.Context, url string) (did string, err error) {
 			did = fmt.Sprintf("kept: Pizzas are stored as %q, so the definition keeps the webhook, and only %s is served", now.Status.StoredVersions, storage)
 			return []string{storage}, nil
 		}
-		did = fmt.Sprintf("taken away: nothing converts, and only %s is served", storage)
+		did = fmt.Sprintf("removed: nothing converts, and only %s is served", storage)
 		return []string{storage}, &conversionSpec{Strategy: "None"}
 	})
 	if apierrors.IsNotFound(err) {
@@ -133,9 +133,9 @@ func (a *api) leave(ctx context.Context, url string) (did string, err error) {
 	return did, err
 }
 
-// change writes to the definition which versions are served, and returns when the API server
-// serves these. converts replaces spec.conversion, unless it is nil. If decide returns no
-// version, nothing is written. If another client writes first, it is asked again.
+// change writes the served versions to the definition, and returns when the API server serves
+// them. converts replaces spec.conversion, unless it is nil. If decide returns no version,
+// nothing is written. If another client writes first, decide is called again.
 func (a *api) change(ctx context.Context, decide func(now definition) (served []string, converts *conversionSpec)) error {
 	var now definition
 	var served []string
@@ -167,15 +167,15 @@ func (a *api) change(ctx context.Context, decide func(now definition) (served []
 	return nil
 }
 
-// operation is one of a JSON Patch (RFC 6902). They take effect together or not at all.
+// operation is part of a JSON Patch (RFC 6902). They take effect together or not at all.
 type operation struct {
 	Op    string `json:"op"`
 	Path  string `json:"path"`
 	Value any    `json:"value,omitempty"`
 }
 
-// patch says what change writes. Its paths count versions: with the resourceVersion in it
-// the API server refuses it, with Conflict, if these are not the versions that were read.
+// patch returns change's patch. Its paths have indexes of versions, so it includes the
+// resourceVersion: the API server rejects it with Conflict if the versions have changed.
 func (d definition) patch(served []string, converts *conversionSpec) []operation {
 	operations := []operation{{"replace", "/metadata/resourceVersion", d.Metadata.ResourceVersion}}
 	for i, version := range d.Spec.Versions {
@@ -187,17 +187,17 @@ func (d definition) patch(served []string, converts *conversionSpec) []operation
 	return operations
 }
 
-// pizzas is the path of all Pizzas in a version.
+// pizzas returns the path of all Pizzas in a version.
 func pizzas(version string) string { return "/apis/" + v1alpha1.GroupName + "/" + version + "/pizzas" }
 
-// order creates a Pizza. One that is not in the storage version is converted.
+// order creates a Pizza. A version other than the storage version needs a conversion.
 func (a *api) order(version string) *rest.Request {
 	path := strings.Replace(pizzas(version), "/pizzas", "/namespaces/default/pizzas", 1)
 	return a.rest.Post().AbsPath(path).Body([]byte(`{"apiVersion":"` + v1alpha1.GroupName + "/" + version + `","kind":"Pizza","metadata":{"generateName":"byhand-"},"spec":{"toppings":[]}}`))
 }
 
 // await waits until the API server has seen a change of the definition: until it lists
-// Pizzas in a version, or says that there is no such resource.
+// Pizzas in a version, or responds that the resource does not exist.
 func (a *api) await(ctx context.Context, version string, served bool) error {
 	var answer error
 	err := wait.PollUntilContextTimeout(ctx, period, patience, true, func(ctx context.Context) (bool, error) {
@@ -208,7 +208,7 @@ func (a *api) await(ctx context.Context, version string, served bool) error {
 		return apierrors.IsNotFound(answer), nil
 	})
 	if wait.Interrupted(err) && ctx.Err() == nil {
-		return fmt.Errorf("the API server does not do what the definition says, %s served: %t: it answers %v", version, served, answer)
+		return fmt.Errorf("the API server does not follow the definition (%s served: %t): it answers %v", version, served, answer)
 	}
 	return err
 }

@@ -27,7 +27,7 @@ func newAPI(t *testing.T, exchanges ...exchange) *api {
 
 const address = "https://127.0.0.1:1/convert"
 
-// says is a definition that names this program as its webhook.
+// says returns a definition that names this program as its webhook.
 func says(t *testing.T, storage string, stored ...string) string {
 	t.Helper()
 	d := definition{}
@@ -49,17 +49,17 @@ const (
 	patch     = "PATCH " + definitionPath + ` [{"op":"replace","path":"/metadata/resourceVersion","value":"7"},`
 	alphaList = "GET /apis/" + group + "/v1alpha1/pizzas?limit=1"
 	betaList  = "GET /apis/" + group + "/v1beta1/pizzas?limit=1"
-	// webhookHere is the part of a patch that names this program as the webhook.
+	// webhookHere is the part of a patch that sets this program as the webhook.
 	webhookHere = `,{"op":"add","path":"/spec/conversion","value":{"strategy":"Webhook","webhook":{"clientConfig":{"url":"` + address + `","caBundle":"Q0E="},"conversionReviewVersions":["v1"]}}}]`
 )
 
-// serves is the part of a patch that says which versions are served.
+// serves returns the part of a patch that sets the served versions.
 func serves(alpha, beta bool) string {
 	return fmt.Sprintf(`{"op":"replace","path":"/spec/versions/0/served","value":%t},{"op":"replace","path":"/spec/versions/1/served","value":%t}`, alpha, beta)
 }
 
-// One write brings the webhook, and v1beta1 with it. If another client writes first, it is
-// made again from what the definition says then.
+// TestInstall: one write adds the webhook and v1beta1. If another client writes first, it is built
+// again from the new definition.
 func TestInstall(t *testing.T) {
 	definition := says(t, "v1alpha1", "v1alpha1")
 	requests := newAPI(t,
@@ -75,8 +75,8 @@ func TestInstall(t *testing.T) {
 	}
 }
 
-// The webhook goes only if each Pizza is stored as config/crd says. The storage version is
-// served in any case.
+// TestLeave: the webhook is removed only if each Pizza is stored as config/crd specifies. The storage
+// version is always served.
 func TestLeave(t *testing.T) {
 	const none = `,{"op":"add","path":"/spec/conversion","value":{"strategy":"None"}}]`
 	notFound := chaptertest.Status(404, "NotFound")
@@ -87,10 +87,10 @@ func TestLeave(t *testing.T) {
 		awaits                    []exchange
 		did                       string
 	}{
-		{"as it began", says(t, "v1alpha1", "v1alpha1"), serves(true, false) + none, onlyAlpha, "taken away: "},
+		{"as it began", says(t, "v1alpha1", "v1alpha1"), serves(true, false) + none, onlyAlpha, "removed: "},
 		{"after a migration", says(t, "v1beta1", "v1beta1"), serves(false, true) + "]", onlyBeta, "kept: "},
 		{"before one back", says(t, "v1alpha1", "v1beta1", "v1alpha1"), serves(true, false) + "]", onlyAlpha, "kept: "},
-		{"another process is the webhook", strings.Replace(says(t, "v1alpha1", "v1alpha1"), address, "https://127.0.0.1:2/convert", 1), "", nil, "left as it is: "},
+		{"another process is the webhook", strings.Replace(says(t, "v1alpha1", "v1alpha1"), address, "https://127.0.0.1:2/convert", 1), "", nil, "unchanged: "},
 	} {
 		t.Run(test.reason, func(t *testing.T) {
 			exchanges := []exchange{{Request: get, Code: 200, Answer: test.definition}}

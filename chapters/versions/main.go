@@ -20,8 +20,8 @@ import (
 	"example.com/byhand/kit/serve"
 )
 
-// farewell is how long the end may take: to change the definition, and until the API server
-// has seen that.
+// farewell limits the end: the change of the definition, and the wait until the API server
+// has seen it.
 const farewell = 20 * time.Second
 
 func main() {
@@ -32,7 +32,7 @@ func main() {
 		os.Exit(2)
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	// After the first signal a second one ends the process at once.
+	// After the first signal, a second one ends the process at once.
 	context.AfterFunc(ctx, stop)
 	if err := run(ctx, *kubeconfig, os.Stdout); err != nil && !errors.Is(err, context.Canceled) {
 		fmt.Fprintln(os.Stderr, "versions:", strings.ReplaceAll(err.Error(), "\n", "; "))
@@ -41,11 +41,11 @@ func main() {
 }
 
 func run(ctx context.Context, kubeconfig string, stdout io.Writer) error {
-	config, _, err := connect.Config(connect.Options{Kubeconfig: kubeconfig, QPS: -1}) // no limit but the server's own
+	config, _, err := connect.Config(connect.Options{Kubeconfig: kubeconfig, QPS: -1}) // only the server's own limit
 	if err != nil {
 		return err
 	}
-	// The client for discovery takes any path, and this program needs no more.
+	// The discovery client accepts any path, and this program needs no more.
 	client, err := discovery.NewDiscoveryClientForConfig(config)
 	if err != nil {
 		return connect.ExplainConfig(err)
@@ -56,7 +56,7 @@ func run(ctx context.Context, kubeconfig string, stdout io.Writer) error {
 	return converts(ctx, &api{client.RESTClient()}, log.New(stdout, "", log.Ltime|log.Lmicroseconds))
 }
 
-// converts answers reviews until ctx is done. What it installs in the cluster it takes away.
+// converts serves reviews until ctx is done, and removes its webhook from the cluster at the end.
 func converts(ctx context.Context, requests *api, logger *log.Logger) error {
 	certificate, err := serve.NewCertificate([]string{"127.0.0.1"}, serve.Lifetime)
 	if err != nil {
@@ -67,8 +67,8 @@ func converts(ctx context.Context, requests *api, logger *log.Logger) error {
 		return err
 	}
 
-	// First ctx ends, then the definition lets go, then the server ends. The other way
-	// round, requests would fail in between.
+	// At the end the definition drops the webhook, then the server stops. In the other order
+	// requests would fail in between.
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	answering, stop := context.WithCancel(context.WithoutCancel(ctx))
@@ -91,21 +91,21 @@ func converts(ctx context.Context, requests *api, logger *log.Logger) error {
 		<-ctx.Done()
 	}
 	if ctx.Err() != nil {
-		err = nil // The end was asked for, or the server says why.
+		err = nil // a requested end, or the server's error explains it
 	}
-	// After an error as well: a request that has failed may have arrived.
+	// Even after an error: a failed request may have arrived.
 	err = errors.Join(err, takeAway(context.WithoutCancel(ctx), url, requests, logger))
 	stop()
 	return errors.Join(err, <-ended)
 }
 
-// takeAway returns when the API server does not ask any more.
+// takeAway removes the webhook and returns when the API server no longer calls it.
 func takeAway(ctx context.Context, url string, requests *api, logger *log.Logger) error {
 	ctx, cancel := context.WithTimeout(ctx, farewell)
 	defer cancel()
 	did, err := requests.leave(ctx, url)
 	if err != nil {
-		return fmt.Errorf("the webhook may still be installed, and no process answers it: %w: `make chapter-down CHAPTER=versions` takes it away", err)
+		return fmt.Errorf("the webhook may still be installed, without a process: %w: `make chapter-down CHAPTER=versions` removes it", err)
 	}
 	if did != "" {
 		logger.Print(did)

@@ -11,15 +11,15 @@ import (
 	"example.com/byhand/chapters/internal/chaptertest"
 )
 
-// readmeDeadline is how long a command of the README may take, until it prints what it
-// should: a migration takes half a minute, a namespace that was stuck one or two.
+// readmeDeadline limits a README command until its output is right: a migration takes half a minute,
+// a stuck namespace one or two.
 const readmeDeadline = 4 * time.Minute
 
 // long is set by make test-all.
 var long bool
 
-// Each command of the README runs, and prints what the README says. The short form does
-// without what waits for controllers that look every half a minute; make test-all has it.
+// TestReadme runs the README's commands and checks their output. The short form skips commands that
+// wait for controllers that run every half a minute; make test-all includes them.
 func TestReadme(t *testing.T) {
 	c := newCluster(t)
 	script := c.Readme(c.Kubeconfig)
@@ -27,13 +27,13 @@ func TestReadme(t *testing.T) {
 	t.Cleanup(func() {
 		_, _ = script.Shell("kubectl delete --ignore-not-found --wait=false namespace byhand-pizzeria byhand-closing; kubectl delete --ignore-not-found storageversionmigration byhand-pizzas")
 	})
-	// What make chapter does, without the cluster.
+	// Like make chapter, without the cluster.
 	makeChapter := func() *chaptertest.Program {
 		script.Take("make chapter CHAPTER=versions")
 		c.Kubectl("apply", "-f", "config/crd", "-f", "config/samples")
 		return c.start()
 	}
-	// slow runs a command in the long form alone.
+	// slow runs a command only in the long form.
 	slow := func(command, prints string) {
 		t.Helper()
 		if long {
@@ -52,7 +52,7 @@ func TestReadme(t *testing.T) {
 	script.Run("kubectl get -n byhand-pizzeria pizzas.v1beta1.$GROUP", `[{"name":"salami","quantity":2},{"name":"tomato","quantity":1}]`)
 	script.Run("kubectl get -n byhand-pizzeria pizza.v1beta1.$GROUP layered -o jsonpath='{.metadata.annotations.v1alpha1", `["salami","tomato","salami"]`)
 	const double = "kubectl get --raw /apis/$GROUP/v1%s/namespaces/byhand-pizzeria/pizzas/double"
-	// converts runs a GET of a version that the Pizza is not stored in.
+	// converts runs a GET in a version other than the stored one.
 	converts := func(version string) {
 		t.Helper()
 		line := `"byhand-pizzeria/double" to ` + group + "/v1" + version

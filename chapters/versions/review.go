@@ -18,12 +18,12 @@ import (
 	"example.com/byhand/chapters/restaurant/v1beta1"
 )
 
-// reviewType is the one form of a review that this program knows: the definition asks for
-// it, in conversionReviewVersions.
+// reviewType is the only review version that this program supports; the definition requests
+// it in conversionReviewVersions.
 var reviewType = metav1.TypeMeta{APIVersion: "apiextensions.k8s.io/v1", Kind: "ConversionReview"}
 
-// conversionReview is what the API server sends, with a request, and what it wants back,
-// with a response. It is refused if apiVersion or kind are missing.
+// conversionReview is sent by the API server with a request, and returned with a response.
+// The API server rejects it if apiVersion or kind are missing.
 type conversionReview struct {
 	metav1.TypeMeta `json:""`
 
@@ -31,39 +31,39 @@ type conversionReview struct {
 	Response *conversionResponse `json:"response,omitempty"`
 }
 
-// conversionRequest asks for objects in another version.
+// conversionRequest asks for objects in a different version.
 type conversionRequest struct {
-	// UID must come back.
+	// UID must be returned.
 	UID types.UID `json:"uid"`
 	// DesiredAPIVersion is a group and a version.
 	DesiredAPIVersion string               `json:"desiredAPIVersion"`
 	Objects           []stdjson.RawMessage `json:"objects"`
 }
 
-// conversionResponse has as many objects as were sent, in the same order. The API server
-// compares kind, name, namespace and UID of each. Of the metadata it takes labels and
-// annotations, and nothing else.
+// conversionResponse has as many objects as the request, in the same order. The API server
+// compares kind, name, namespace and UID of each. From the metadata it uses only labels and
+// annotations.
 type conversionResponse struct {
 	UID              types.UID `json:"uid"`
 	ConvertedObjects []object  `json:"convertedObjects"`
-	// Result says whether it worked.
+	// Result reports success or failure.
 	Result metav1.Status `json:"result"`
 }
 
-// object is a Pizza of either version.
+// object is a Pizza of any version.
 type object interface {
 	runtime.Object
 	metav1.Object
 }
 
-// converter answers reviews.
+// converter responds to reviews.
 type converter struct {
-	// log has a line for each Pizza.
+	// log gets a line for each Pizza.
 	log *log.Logger
 }
 
-// review answers one review. That a Pizza cannot be converted is an answer, too: with
-// another code than 200 the API server would not read the message.
+// review handles one review. A failed conversion is a response, too: with a code other than
+// 200 the API server would not read the message.
 func (c *converter) review(_ context.Context, body []byte) (any, error) {
 	asked := conversionReview{}
 	if err := json.Unmarshal(body, &asked); err != nil {
@@ -76,21 +76,21 @@ func (c *converter) review(_ context.Context, body []byte) (any, error) {
 	for i, given := range asked.Request.Objects {
 		converted, err := convert(given, asked.Request.DesiredAPIVersion)
 		if err != nil {
-			// All or nothing: a part of a list is no answer.
+			// All or nothing: a partial list is not allowed.
 			message := fmt.Sprintf("object %d: %v", i, err)
 			c.log.Printf("failed     %s", message)
 			response.ConvertedObjects = nil
 			response.Result = metav1.Status{Status: metav1.StatusFailure, Message: message}
 			break
 		}
-		// Quoted and cut: any client that reaches the server can send a name, of 10 MB, too.
+		// Quoted and truncated: any client that reaches the server can send a name, even of 10 MB.
 		c.log.Printf("converted  Pizza %.320q to %s", converted.GetNamespace()+"/"+converted.GetName(), asked.Request.DesiredAPIVersion)
 		response.ConvertedObjects = append(response.ConvertedObjects, converted)
 	}
 	return &conversionReview{TypeMeta: reviewType, Response: response}, nil
 }
 
-// convert returns a Pizza in another version.
+// convert returns a Pizza in the desired version.
 func convert(given []byte, desired string) (converted object, err error) {
 	is := metav1.TypeMeta{}
 	if err := json.Unmarshal(given, &is); err != nil {

@@ -14,8 +14,8 @@ import (
 	"example.com/byhand/chapters/internal/webhook"
 )
 
-// post sends a body to the webhook as the API server does, and returns the answer. What is
-// logged of a review is for people, so it is short, whatever a client sends.
+// post sends a body to the webhook like the API server does, and returns the response. The log must
+// be short, whatever a client sends.
 func post(t *testing.T, body string) *httptest.ResponseRecorder {
 	t.Helper()
 	var lines bytes.Buffer
@@ -28,7 +28,7 @@ func post(t *testing.T, body string) *httptest.ResponseRecorder {
 	return answer
 }
 
-// review is a ConversionReview of these objects.
+// review returns a ConversionReview of these objects.
 func review(desired string, objects ...string) string {
 	return `{"apiVersion":"apiextensions.k8s.io/v1","kind":"ConversionReview","request":{"uid":"u1","desiredAPIVersion":"` + desired + `","objects":[` + strings.Join(objects, ",") + `]}}`
 }
@@ -39,8 +39,8 @@ const (
 	beta  = `{"apiVersion":"` + group + `/v1beta1","kind":"Pizza","metadata":{"name":"b","namespace":"ns","uid":"2"},"spec":{"toppings":[{"name":"salami","quantity":2}]}}`
 )
 
-// Each object comes back in its place, in the version that was asked for, with the fields
-// that the API server compares.
+// TestReview: each object is returned in its place, in the desired version, with the fields that the
+// API server compares.
 func TestReview(t *testing.T) {
 	for _, test := range []struct{ reason, body, want string }{
 		{"to v1beta1", review(group+"/v1beta1", alpha), `[
@@ -59,7 +59,7 @@ func TestReview(t *testing.T) {
 				t.Fatalf("%d %s", answer.Code, answer.Body)
 			}
 			if diff := cmp.Diff(decode(t, want), decode(t, answer.Body.String())); diff != "" {
-				t.Errorf("the answer (-want +got):\n%s", diff)
+				t.Errorf("the response (-want +got):\n%s", diff)
 			}
 		})
 	}
@@ -73,8 +73,8 @@ func decode(t *testing.T, text string) (value any) {
 	return value
 }
 
-// What cannot be converted is an answer with Failure, which says why, and none of the
-// objects. The API server reads it only with 200.
+// TestFailure: a failed conversion yields a response with Failure, a reason and no objects. The API
+// server reads it only with 200.
 func TestFailure(t *testing.T) {
 	for reason, body := range map[string]string{
 		"object 1: the kind is":           review(group+"/v1beta1", alpha, strings.ReplaceAll(alpha, "Pizza", strings.Repeat("Calzone", 1000))),
@@ -100,7 +100,7 @@ func TestFailure(t *testing.T) {
 	}
 }
 
-// What is no review is refused before anything is converted.
+// TestNoReview: a body that is not a review is rejected before anything is converted.
 func TestNoReview(t *testing.T) {
 	for reason, body := range map[string]string{
 		"another kind": strings.Replace(review(group+"/v1beta1", alpha), "ConversionReview", "AdmissionReview", 1),
