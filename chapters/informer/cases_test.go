@@ -14,11 +14,11 @@ import (
 	"k8s.io/client-go/tools/cache"
 )
 
-// same: nothing differs with client-go's Reflector.
+// same means the same outcome as with client-go's Reflector.
 var same outcome
 
-// cases are played to our parts and to client-go's, which must lead to the same, except what
-// differs with client-go's Reflector. The README has a reason for each of these.
+// cases run with our parts and with client-go's, which must have the same outcome, except for a
+// different one with client-go's Reflector. The README explains each difference.
 var cases = []struct {
 	name         string
 	play         func(w *world)
@@ -72,7 +72,7 @@ var cases = []struct {
 		})
 	}, outcome{"first a1, first b1, delete b1", "STREAM, WATCH after 103", "a1 at 104"},
 		outcome{"first a1, first b1, a1→a1", "STREAM, WATCH after 103, WATCH", "a1 b1 at 103"}},
-	// A stream after a version that the server does not have yet is refused: whatever is newest.
+	// A stream after a version that the server does not have yet is rejected: request the newest.
 	{"server that lags behind", func(w *world) {
 		w.again(1, sends("BOOKMARK", "", 106, done))
 		w.answer(12, func(rw http.ResponseWriter, r *http.Request) {
@@ -84,7 +84,7 @@ var cases = []struct {
 		})
 		w.EndWatches("foos")
 	}, outcome{"first a1, a1→a1", "STREAM, WATCH after 102, WATCH after 106, STREAM after 106, STREAM", "a1 at 102"}, same},
-	// A watch after such a version is not: it is open, and nothing comes until the server is past it.
+	// A watch after such a version is accepted: it sends nothing until the server has passed it.
 	{"restored from a backup", func(w *world) {
 		w.again(1, sends("BOOKMARK", "", 106, done))
 		w.Remove(foos + "a")
@@ -96,7 +96,7 @@ var cases = []struct {
 		w.later(10 * time.Minute)
 		w.calls = slices.DeleteFunc(w.calls, func(call []string) bool { return call[2] == "a1→a1" }) // resyncs
 	}, outcome{"first a1, add b4", "STREAM, WATCH after 102, WATCH after 106, WATCH after 107", "a1 b4 at 107"}, same},
-	// The pause doubles with each 429. After a watch of minutes it begins anew: b is there in time.
+	// The pause doubles with each 429. After a watch of minutes it resets: b arrives in time.
 	{"busy", func(w *world) {
 		w.again(1000, busy)
 		w.later(10 * time.Minute)
@@ -151,7 +151,7 @@ var cases = []struct {
 		w.answer(1, func(rw http.ResponseWriter, r *http.Request) { w.Remove(foos + "a"); expired(rw, r) })
 		w.EndWatches("foos")
 	}, outcome{"first a1, a1→a2, a2→a3, lost a3, late first a2, late a2→a3, late lost a3", "STREAM, WATCH after 104, STREAM after 104", " at 105"}, same},
-	// SIGTERM outside a watch. Most cases end in one.
+	// SIGTERM outside a watch. Most cases end in a watch.
 	{"stopped in the pause after 429", func(w *world) { w.answer(1, busy); w.start(); w.end() },
 		outcome{"", "STREAM", " at "}, outcome{"", "", " at , not at once"}},
 }

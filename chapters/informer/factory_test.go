@@ -11,8 +11,8 @@ import (
 	"k8s.io/client-go/tools/cache"
 )
 
-// A factory makes one informer for a kind, however often it is asked for, and a lister reads what
-// that one holds.
+// A factory creates one informer per kind, no matter how often it is requested, and a lister reads
+// its store.
 func Example_factory() {
 	client := fake.NewClientset(&appsv1.Deployment{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "one"}})
 	ctx, stop := context.WithCancel(context.Background())
@@ -24,7 +24,7 @@ func Example_factory() {
 	})
 	fmt.Println(deployments.Informer().GetStore() == factory.Apps().V1().Deployments().Informer().GetStore())
 
-	factory.StartWithContext(ctx) // what was asked for until now
+	factory.StartWithContext(ctx) // the informers requested so far
 	cache.WaitForCacheSync(ctx.Done(), handled.HasSynced)
 	found, err := deployments.Lister().Deployments("default").Get("one")
 	fmt.Println(found.Name, err)

@@ -12,15 +12,15 @@ import (
 //
 //	0.0 s  A relist after 410. It goes through 5,000 Foos, and calls a handler for each.
 //	0.1 s  A worker looks up a Foo and its Deployment in a store that is half old, half new.
-//	0.2 s  A Foo that was deleted meanwhile is not in the list, so nothing is said about it.
-//	       It stays in the store, and its Deployment is kept up to date for ever.
-//	30 s   The handlers are slow. Meanwhile the watch is not read, and the server ends it, again
-//	       and again: it does not wait for a slow reader.
+//	0.2 s  A Foo that was deleted meanwhile is not in the list, so no handler is called for
+//	       it. It stays in the store, and its Deployment is kept up to date forever.
+//	30 s   The handlers are slow. Meanwhile the watch is not read, and the server ends it
+//	       repeatedly: it does not wait for a slow reader.
 //
-// So what was heard waits in its order, and a list is one step: the store changes from old to
-// new at once, and what the list lacks is a deletion.
+// So deltas wait in order, and a list is one step: the store changes from old to new at once,
+// and an object that is not in the list is a deletion.
 
-// buffer is a first-in, first-out queue without a bound. Its zero value is empty.
+// buffer is an unbounded first-in, first-out queue. Its zero value is empty.
 type buffer[T any] struct {
 	mu     sync.Mutex
 	ready  sync.Cond
@@ -35,12 +35,12 @@ func (b *buffer[T]) put(item T) {
 	b.ready.Signal()
 }
 
-// take waits for the next item. It is not ok when the buffer is closed and empty.
+// take waits for the next item. ok is false when the buffer is closed and empty.
 func (b *buffer[T]) take() (item T, ok bool) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if b.ready.L == nil {
-		b.ready.L = &b.mu // which Wait gives back meanwhile
+		b.ready.L = &b.mu // Wait unlocks it meanwhile
 	}
 	for len(b.items) == 0 && !b.closed {
 		b.ready.Wait()
@@ -48,7 +48,7 @@ func (b *buffer[T]) take() (item T, ok bool) {
 	if len(b.items) == 0 {
 		return item, false
 	}
-	item, b.items[0] = b.items[0], item // The array must not keep what was taken.
+	item, b.items[0] = b.items[0], item // the array must not keep the item
 	b.items = b.items[1:]
 	return item, true
 }
@@ -83,15 +83,15 @@ func (f *FIFO) Replace(objects []any, version string) error {
 	return f.add(cache.ReplacedAll, cache.ReplacedAllInfo{Objects: objects, ResourceVersion: version})
 }
 
-// Resync asks for a call of the handlers for each object of the store.
+// Resync calls the handlers for each object in the store.
 func (f *FIFO) Resync() error { return f.add(cache.SyncAll, cache.SyncAllInfo{}) }
 
 func (f *FIFO) Bookmark(version string) error {
 	return f.add(cache.Bookmark, cache.BookmarkInfo{ResourceVersion: version})
 }
 
-// Pop waits for a delta and processes it, outside the lock: the Reflector does not wait. After Close its
-// error is cache.ErrFIFOClosed.
+// Pop waits for a delta and processes it without the lock: the Reflector does not wait. After Close it
+// returns cache.ErrFIFOClosed.
 func (f *FIFO) Pop(process cache.PopProcessFunc) (any, error) {
 	delta, ok := f.take()
 	if !ok {
@@ -102,14 +102,14 @@ func (f *FIFO) Pop(process cache.PopProcessFunc) (any, error) {
 
 type call func(*listener)
 
-// apply changes the store, and then tells the handlers: they find it at least as new as the event.
+// apply changes the store, then calls the handlers: the store is at least as new as the event.
 func apply(store cache.Store, tell func(call), delta cache.Delta, isInInitialList bool) {
 	switch object := delta.Object.(type) {
 	case cache.ReplacedAllInfo:
 		klog.V(1).Infof("the store takes a list of %d objects, version %s", len(object.Objects), object.ResourceVersion)
 		replace(store, tell, object, isInInitialList)
 	case cache.SyncAllInfo:
-		klog.V(1).Infof("a resync: the handlers are called for all of the store")
+		klog.V(1).Infof("a resync: calling the handlers for all objects")
 		for _, object := range store.List() {
 			tell(addOrUpdate(object, object, false))
 		}
@@ -135,7 +135,7 @@ func addOrUpdate(before, object any, isInInitialList bool) call {
 	return func(l *listener) { l.handler.OnUpdate(before, object) }
 }
 
-// replace is one step for readers. What the list lacks was deleted, which the handlers hear first.
+// replace is one step for readers. Handlers first get a deletion for each object not in the list.
 func replace(store cache.Store, tell func(call), list cache.ReplacedAllInfo, isInInitialList bool) {
 	before := map[string]any{}
 	for _, object := range store.List() {

@@ -11,7 +11,7 @@ import (
 
 func TestMain(m *testing.M) { os.Exit(chaptertest.Run(m, chaptertest.CoreCRDs)) }
 
-// The commands of the README do what it says, with the rights in config/rbac.
+// TestReadme runs the README's commands, with the permissions of config/rbac.
 func TestReadme(t *testing.T) {
 	t.Parallel()
 	c := chaptertest.New(t)
@@ -28,11 +28,11 @@ func TestReadme(t *testing.T) {
 	script.Run("kubectl delete foo example-foo")
 	p.Prints(1, `reflector.go:\d+\] DELETED foos `+c.Namespace+`/example-foo`)
 	script.Run("(cd chapters", "--- PASS: TestStories/deletion_missed")
-	script.Take("make judge") // Minutes.
+	script.Take("make judge") // takes minutes
 	p.Stop()
 }
 
-// A mistake in the command line gets one line that says what to do.
+// TestMistakes: an invalid command line gets one line that says what to do.
 func TestMistakes(t *testing.T) {
 	t.Parallel()
 	chaptertest.Mistakes(t, map[string][]string{`no part ["informer"]`: {"--client-go", "fifo,informer"}})

@@ -33,14 +33,14 @@ const workers, resync = 8, 10 * time.Minute
 
 func main() {
 	kubeconfig := flag.String("kubeconfig", "", "kubeconfig `file` (default: $KUBECONFIG, then ~/.kube/config, then the Pod's own account)")
-	namespace := flag.String("namespace", "", "the only namespace to look at (default: all)")
-	parts := flag.String("client-go", "", "the `parts` to take from client-go, such as fifo,queue: reflector, fifo, store, queue, and shared, which has its own first three")
-	klog.InitFlags(nil) // With -v=1 each part says what it hears and does, where klog.V(1) is.
+	namespace := flag.String("namespace", "", "the only namespace to watch (default: all)")
+	parts := flag.String("client-go", "", "the `parts` to take from client-go, such as fifo,queue: reflector, fifo, store, queue, and shared, which includes its own first three")
+	klog.InitFlags(nil) // with -v=1 each part logs its steps with klog.V(1)
 	flag.Parse()
 	log.SetFlags(0)
 	unknown := sets.New(strings.Split(*parts, ",")...).Delete("", "reflector", "fifo", "store", "shared", "queue")
 	if len(unknown) > 0 {
-		log.Fatalf("informer: --client-go: there is no part %q (see --help)", unknown.UnsortedList())
+		log.Fatalf("informer: --client-go: unknown part %q (see --help)", unknown.UnsortedList())
 	}
 	config, _, err := connect.Config(connect.Options{Kubeconfig: *kubeconfig, QPS: -1})
 	if err != nil {
@@ -48,7 +48,7 @@ func main() {
 	}
 	crs, kube := clientset.NewForConfigOrDie(config).SamplecontrollerV1alpha1(), kubernetes.NewForConfigOrDie(config).AppsV1()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	// A second signal ends the process at once.
+	// After the first signal, a second one ends the process at once.
 	context.AfterFunc(ctx, stop)
 
 	swapped := clientGo(*parts)

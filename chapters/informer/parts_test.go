@@ -20,14 +20,14 @@ import (
 	"example.com/byhand/kit/testkit"
 )
 
-// foo returns a Foo with a number, whose version is that, too.
+// foo returns a Foo with a number, which is also its version.
 func foo(name string, number int) *v1alpha1.Foo {
 	return &v1alpha1.Foo{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: name, ResourceVersion: strconv.Itoa(number)},
 		Spec: v1alpha1.FooSpec{DeploymentName: "d" + strconv.Itoa(number%7), Replicas: new(int32(number))}}
 }
 
-// Our store and client-go's are the same after each of many changes, and ours is so already when
-// a handler is told. No reader sees half of a change.
+// TestStore: our store and client-go's are equal after each of many changes, and ours even before a
+// handler is called. Readers never see half of a change.
 func TestStore(t *testing.T) {
 	content := func(store cache.Indexer) string {
 		_, err := store.ByIndex("another", "")
@@ -73,8 +73,8 @@ func TestStore(t *testing.T) {
 	}
 }
 
-// A handler that blocks costs memory for each change, with client-go's informer as well.
-// Meanwhile a queue keeps one key for one object. -v prints it.
+// TestWhatGrows: a handler that blocks costs memory for each change, in client-go's informer, too.
+// Meanwhile a queue keeps one key for one object. -v prints the numbers.
 func TestWhatGrows(t *testing.T) {
 	for _, swapped := range []clientGo{"", "shared"} {
 		synctest.Test(t, func(t *testing.T) {
@@ -87,21 +87,22 @@ func TestWhatGrows(t *testing.T) {
 				w.set("a", n)
 			}
 			w.later(time.Second)
-			w.Compact() // The server, which has a history, is in this process, too.
+			w.Compact() // the server's history is in this process, too
 			w.EndWatches("foos")
 			synctest.Wait()
 			each := (testkit.LiveHeap() - before) / 1000
 			w.end()
 			t.Logf("client-go=%s: %d bytes for each change of a Foo, and %d key in the queue", swapped, each, len(queue.dirty))
 			if each < 200 || each > 2000 || len(queue.dirty) != 1 {
-				t.Error("the README says something else")
+				t.Error("the README has different numbers")
 			}
 		})
 	}
 }
 
-// Our queue and client-go's hand out the same keys at the same times, whatever is added
-// meanwhile, and count the same failures. ShutDown hands out what waits, drops what is delayed, and lets every worker go.
+// TestQueue: our queue and client-go's return the same keys at the same times, whatever is added
+// meanwhile, and count the same failures. ShutDown returns queued keys, drops delayed ones, and ends
+// every worker.
 func TestQueue(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		queues := []workqueue.TypedRateLimitingInterface[cache.ObjectName]{NewQueue(), workqueue.NewTypedRateLimitingQueue(

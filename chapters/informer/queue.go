@@ -13,18 +13,18 @@ import (
 // The work queue. Without it a handler sends keys into a channel (TestQueue):
 //
 //	0.000 s  A Foo is created, and its labels and its spec are set one by one: ten keys. Eight
-//	         workers have eight of them, and reconcile one Foo eight times at once: one creates
+//	         workers get eight of them, and reconcile one Foo eight times at once: one creates
 //	         its Deployment, seven get 409 AlreadyExists.
-//	0.001 s  Each puts the key back, and tries again at once, and again.
+//	0.001 s  Each of them enqueues the key again, retries at once, and so on.
 //	0.100 s  The Deployment's 100 Pods start. Its status changes 100 times: 100 keys, and 100
-//	         reconciles, of which 99 find what the last one finds.
-//	0.200 s  The channel is full. The handler waits, and behind it each change of each object
+//	         reconciles, 99 of them superfluous.
+//	0.200 s  The channel is full. The handler waits, and every later change of any object
 //	         stays in its buffer: memory grows, and every Foo waits for this one.
 //
-// So a key is there once: dirty until a worker takes it, processing until that worker is done. One that
-// is added while it is processing is both, and no worker gets it until then.
+// So a key is queued once: dirty until a worker takes it, processing until that worker is done. A key
+// added while it is processing is both, and no worker gets it until then.
 
-// A key that failed waits minDelay, then twice as long each time, up to maxDelay.
+// A failing key waits minDelay, doubled each time, up to maxDelay.
 const minDelay, maxDelay = 5 * time.Millisecond, 30 * time.Second
 
 // Queue holds the keys that wait for a worker. It is safe for concurrent use.
@@ -34,7 +34,7 @@ type Queue struct {
 	mu                sync.Mutex
 	waiting           buffer[cache.ObjectName] // dirty and not processing, in the order of Add
 	dirty, processing map[cache.ObjectName]bool
-	delayed           map[cache.ObjectName]time.Time // when it is to be added
+	delayed           map[cache.ObjectName]time.Time // when to add it
 	failures          map[cache.ObjectName]int
 	shutDown          bool
 }
@@ -65,7 +65,7 @@ func (q *Queue) push(key cache.ObjectName) {
 	}
 }
 
-// Get waits for a key. Call Done with it, whatever came of it.
+// Get waits for a key. Call Done with it, even after an error.
 func (q *Queue) Get() (key cache.ObjectName, shutdown bool) {
 	key, ok := q.waiting.take()
 	if !ok {
@@ -79,7 +79,7 @@ func (q *Queue) Get() (key cache.ObjectName, shutdown bool) {
 	return key, false
 }
 
-// Done gives a key back. One that was added meanwhile waits from now on.
+// Done releases a key. If it was added meanwhile, it is queued now.
 func (q *Queue) Done(key cache.ObjectName) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -87,7 +87,7 @@ func (q *Queue) Done(key cache.ObjectName) {
 	q.push(key)
 }
 
-// AddAfter: the earliest time counts.
+// AddAfter adds a key later. The earliest time counts.
 func (q *Queue) AddAfter(key cache.ObjectName, delay time.Duration) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -99,14 +99,14 @@ func (q *Queue) AddAfter(key cache.ObjectName, delay time.Duration) {
 	time.AfterFunc(delay, func() {
 		q.mu.Lock()
 		defer q.mu.Unlock()
-		if q.delayed[key].Equal(at) { // not if an earlier time has taken its place
+		if q.delayed[key].Equal(at) { // unless an earlier time has replaced it
 			delete(q.delayed, key)
 			q.add(key)
 		}
 	})
 }
 
-// AddRateLimited is for a key that failed.
+// AddRateLimited adds a failed key after its back-off.
 func (q *Queue) AddRateLimited(key cache.ObjectName) {
 	q.mu.Lock()
 	delay := min(minDelay<<min(q.failures[key], 20), maxDelay)
@@ -115,21 +115,21 @@ func (q *Queue) AddRateLimited(key cache.ObjectName) {
 	q.AddAfter(key, delay)
 }
 
-// Forget forgets how often a key has failed. Without it that is kept for ever.
+// Forget resets a key's failures. Without it they are kept forever.
 func (q *Queue) Forget(key cache.ObjectName) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	delete(q.failures, key)
 }
 
-// NumRequeues returns how often a key has failed since Forget.
+// NumRequeues returns the key's failures since Forget.
 func (q *Queue) NumRequeues(key cache.ObjectName) int {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	return q.failures[key]
 }
 
-// ShutDown ignores every later Add. What waits is still handed out.
+// ShutDown ignores every later Add. Get still returns the queued keys.
 func (q *Queue) ShutDown() {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -137,5 +137,5 @@ func (q *Queue) ShutDown() {
 	q.waiting.Close()
 }
 
-// AddLowPriority is Add: this queue has one lane.
+// AddLowPriority is Add: this queue has no priorities.
 func (q *Queue) AddLowPriority(key cache.ObjectName) { q.Add(key) }

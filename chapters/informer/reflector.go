@@ -21,36 +21,36 @@ import (
 // The Reflector. Without it a program lists, then watches "from now on"
 // (TestStories/resume and TestStories/expired):
 //
-//	0.000 s  LIST. The answer is version 10.
+//	0.000 s  LIST. The response has version 10.
 //	0.001 s  A user deletes a Foo: version 11.
-//	0.002 s  WATCH without a version. It begins with what there is, and says nothing of that
-//	         Foo: the program keeps it for ever.
-//	30 min   The watch ends, as every one does. To be safe the program lists again: all
-//	         10,000 Foos, twice an hour, in every process.
-//	1 h      It watches from the version of the list, which is right. But it could not reach the
-//	         server for ten minutes, which has forgotten that version: 410 Gone. The program
-//	         ends, or asks the same again at once, for ever.
+//	0.002 s  WATCH without a version. It begins with the existing objects, and sends nothing
+//	         about that Foo: the program keeps it forever.
+//	30 min   The watch ends, like every watch. To be safe the program relists: all 10,000
+//	         Foos, twice an hour, in every process.
+//	1 h      It watches from the list's version, which is right. But it could not reach the
+//	         server for ten minutes, which no longer has that version: 410 Gone. The program
+//	         exits, or repeats the request without a pause, forever.
 //
-// So the version of what was heard last is kept. A watch goes on from there, and only what
-// the server no longer knows costs a list, after a pause.
+// So the Reflector keeps the last version it received. A watch resumes from there, and only a
+// version that the server no longer has costs a list, after a pause.
 
-// A pause is one to two times this long, so that not all come back together. It doubles up to its cap,
-// and begins anew after a watch of a minute.
+// A pause is one to two times this long, so that clients do not return together. It doubles up to its
+// cap, and resets after a watch of a minute.
 var pause = wait.Backoff{Duration: 800 * time.Millisecond, Factor: 2, Jitter: 1, Cap: 30 * time.Second, Steps: 100}
 
-// The server ends each watch after one to two times this long. (A broken connection is found out by
-// client-go's pings.)
+// The server ends each watch after one to two times this long. (client-go's pings detect a broken
+// connection.)
 const watchTimeout = 5 * time.Minute
 
-// Reflector lists and watches one resource, and puts what it hears into a FIFO.
+// Reflector lists and watches one resource, and puts deltas into a FIFO.
 type Reflector struct {
 	Resource  string         // for the log
-	Example   runtime.Object // Its Go type is that of all objects.
+	Example   runtime.Object // its Go type is the objects' type
 	ListWatch cache.ListerWatcherWithContext
 	FIFO      fifo
 
-	listed  bool         // The FIFO has a list, and all that happened from then to version.
-	version string       // of what was heard last; "": nothing, or the server does not have it
+	listed  bool         // the FIFO has a list, and all changes from then to version
+	version string       // the last one received; "" if none, or if the server lost it
 	pause   wait.Backoff // the next one
 }
 
@@ -63,26 +63,26 @@ func (r *Reflector) Run(ctx context.Context) {
 		klog.V(1).Infof("the watch of %s has ended after %d events: %v", r.Resource, heard, err)
 		switch {
 		case apierrors.IsTooManyRequests(err) || utilnet.IsConnectionRefused(err):
-			r.sleep(ctx) // The version is still good, and a list would add to the load.
+			r.sleep(ctx) // the version is still valid, and a list would add load
 		case r.listed && err == nil && (heard > 0 || took > time.Second):
-			// As every watch ends. One that ended at once and said nothing would do so again.
+			// A normal end. A watch that ended at once without events would do so again.
 		case r.listed:
 			r.listed = false
 			r.sleep(ctx)
 		case isUnavailable(err) && r.version != "":
-			r.version = "" // Whatever is newest, at once.
+			r.version = "" // request the newest, at once
 		default:
-			// An old server, one that streams no list, or a stream that broke.
+			// An old server without streaming lists, or a stream that broke.
 			if err := r.list(ctx); err != nil && ctx.Err() == nil {
-				klog.FromContext(ctx).Error(err, "Failed to list, trying again", "resource", r.Resource)
+				klog.FromContext(ctx).Error(err, "Failed to list, retrying", "resource", r.Resource)
 				r.sleep(ctx)
 			}
 		}
 	}
 }
 
-// watch passes on what one watch says, and returns how many events that was. If there is no list yet, it
-// asks for a streaming list, whose objects are kept apart until the bookmark.
+// watch passes on one watch's events, and returns their number. If there is no list yet, it requests a
+// streaming list, whose objects are kept separately until the bookmark.
 func (r *Reflector) watch(ctx context.Context) (heard int, err error) {
 	options := metav1.ListOptions{ResourceVersion: r.version, AllowWatchBookmarks: true,
 		TimeoutSeconds: new(int64((watchTimeout + rand.N(watchTimeout)).Seconds()))}
@@ -96,7 +96,7 @@ func (r *Reflector) watch(ctx context.Context) (heard int, err error) {
 	if err != nil {
 		return 0, err
 	}
-	opened := time.Now() // The request itself may have taken minutes: client-go's client repeats it.
+	opened := time.Now() // the request may have taken minutes: client-go's client retries
 	defer func() {
 		stream.Stop()
 		if time.Since(opened) > time.Minute {
@@ -104,16 +104,16 @@ func (r *Reflector) watch(ctx context.Context) (heard int, err error) {
 		}
 	}()
 	for event := range stream.ResultChan() {
-		// An ERROR holds a Status: the watch is over.
+		// An ERROR has a Status: the watch is over.
 		if event.Type == watch.Error || reflect.TypeOf(event.Object) != reflect.TypeOf(r.Example) {
 			return heard, apierrors.FromObject(event.Object)
 		}
 		heard++
 		object := event.Object.(metav1.Object)
-		version := cmp.Or(object.GetResourceVersion(), r.version) // "" would be "from now on".
+		version := cmp.Or(object.GetResourceVersion(), r.version) // "" would mean "from now on"
 		klog.V(1).Infof("%s %s %s, version %s", event.Type, r.Resource, cache.MetaObjectToName(object), version)
 		switch event.Type {
-		case watch.Added, watch.Modified: // Which of the two it is for a handler, the store knows.
+		case watch.Added, watch.Modified: // the store decides which of the two a handler gets
 			_ = into.Update(event.Object)
 		case watch.Deleted:
 			_ = into.Delete(event.Object)
@@ -125,7 +125,7 @@ func (r *Reflector) watch(ctx context.Context) (heard int, err error) {
 				_ = r.FIFO.Replace(objects.List(), version)
 			}
 		}
-		// A watch without a version begins with an ADDED for each object, in no order.
+		// A watch without a version begins with an ADDED for each object, unordered.
 		if r.listed && (r.version != "" || event.Type != watch.Added) {
 			r.version = version
 		}
@@ -133,7 +133,7 @@ func (r *Reflector) watch(ctx context.Context) (heard int, err error) {
 	return heard, nil
 }
 
-// list gets all objects, no older than what was heard before: a server may lag behind.
+// list gets all objects, no older than the last version received: a server may lag behind.
 func (r *Reflector) list(ctx context.Context) error {
 	list, err := r.ListWatch.ListWithContext(ctx, metav1.ListOptions{ResourceVersion: r.version})
 	switch {
@@ -145,15 +145,15 @@ func (r *Reflector) list(ctx context.Context) error {
 	}
 	objects := NewStore(nil)
 	if err := meta.EachListItem(list, func(object runtime.Object) error { return objects.Add(object) }); err != nil {
-		return err // It is no list. As an empty one it would be the end of all objects.
+		return err // not a list: as an empty list it would delete all objects
 	}
 	accessor, _ := meta.ListAccessor(list)
 	r.listed, r.version = true, accessor.GetResourceVersion()
 	return r.FIFO.Replace(objects.List(), r.version)
 }
 
-// isUnavailable: the server no longer has this version (410), or does not have it yet, which a watch
-// is not told (TestStories/restored_from_a_backup).
+// isUnavailable reports that the server no longer has this version (410), or does not have it yet.
+// A watch gets no error for the latter (TestStories/restored_from_a_backup).
 func isUnavailable(err error) bool {
 	return apierrors.IsResourceExpired(err) || apierrors.IsGone(err) ||
 		apierrors.HasStatusCause(err, metav1.CauseTypeResourceVersionTooLarge)

@@ -11,23 +11,23 @@ import (
 	"k8s.io/client-go/tools/cache"
 )
 
-// One watch for several handlers. Without it each handler has a Reflector and a store of its
-// own, or all are called in a row (TestStories/slow_handler, TestStories/late_handler):
+// One watch for several handlers. Without it each handler has a separate Reflector and store,
+// or all are called in a row (TestStories/slow_handler, TestStories/late_handler):
 //
-//	0 s   Twelve controllers of one program look at Deployments: twelve watches, and twelve
+//	0 s   Twelve controllers of one program use Deployments: twelve watches, and twelve
 //	      copies of 10,000 Deployments in memory.
 //	1 s   So they share one watch, and a loop calls one handler after the other. The third
-//	      asks a service for each object, half a second each time: the other eleven hear of
-//	      nothing for 83 minutes.
-//	2 s   A thirteenth handler joins. What there is already was told before, so it hears of
-//	      the next changes only.
-//	3 s   The store is in sync, and the workers begin. The handlers are not: what they compute
-//	      from events, an index or a counter, lacks half.
+//	      calls a service for each object, half a second each time: the other eleven get no
+//	      events for 83 minutes.
+//	2 s   A thirteenth handler joins. The events of existing objects are over, so it only gets
+//	      the next changes.
+//	3 s   The store is in sync, and the workers start. The handlers are not: an index or a
+//	      counter that they compute from events is half complete.
 //
-// So each handler has a buffer, which has no bound, and a goroutine.
+// So each handler has a buffer, which is unbounded, and a goroutine.
 
-// Informer fills a store from a FIFO, and tells handlers. Call RunWithContext once; the other methods are
-// for any goroutine.
+// Informer fills a store from a FIFO, and calls handlers. Call RunWithContext once; the other methods
+// are safe for concurrent use.
 type Informer struct {
 	cache.SharedIndexInformer // nil: the methods that no controller calls would panic
 
@@ -37,17 +37,17 @@ type Informer struct {
 	resync  time.Duration // more than 0
 
 	// mu is held while the store changes and the calls are put into the buffers. So a handler
-	// that joins finds everything in the store or in its buffer, and nothing in both.
+	// that joins finds each object either in the store or in its buffer, never in both.
 	mu        sync.Mutex
 	listeners []*listener
-	synced    bool // The first list is in the buffers.
+	synced    bool // the first list is in the buffers
 	stopped   atomic.Bool
 	running   sync.WaitGroup
 }
 
 func (i *Informer) GetIndexer() cache.Indexer { return i.store }
 
-// RunWithContext returns when ctx is done, and no request and no handler runs any more.
+// RunWithContext returns when ctx is done, and no request or handler runs any more.
 func (i *Informer) RunWithContext(ctx context.Context) {
 	i.running.Go(func() { i.reflect(ctx) })
 	i.running.Go(func() {
@@ -92,8 +92,8 @@ type listener struct {
 	synced  chan struct{}
 }
 
-// AddEventHandler calls a handler from now on: first for what the store has. It has synced when it comes to
-// the call hasSynced, behind those for the first list. Its goroutine ends with RunWithContext.
+// AddEventHandler calls a handler from now on, first for the objects in the store. It has synced when it
+// reaches the call hasSynced, after the calls for the first list. Its goroutine ends with RunWithContext.
 func (i *Informer) AddEventHandler(handler cache.ResourceEventHandler) (cache.ResourceEventHandlerRegistration, error) {
 	i.mu.Lock()
 	defer i.mu.Unlock()

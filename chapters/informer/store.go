@@ -13,21 +13,21 @@ import (
 
 // The store. Without it there is a map with a lock (TestStore):
 //
-//	0.00 s  A Deployment changes. Which Foo is it of? A loop over 10,000 Deployments, under
+//	0.00 s  A Deployment changes. Which Foo owns it? A loop over 10,000 Deployments, under
 //	        the lock. A rollout makes 10,000 such changes.
-//	0.10 s  The owner of a Deployment changes. A map that finds Deployments by their owner,
-//	        kept beside the first one, still has it under the old one: two Foos write it.
-//	0.20 s  A worker changes the object that it got from the map. The server does not know of
-//	        that, and every reader sees it. (No store can prevent this: copy, then change.)
+//	0.10 s  The owner of a Deployment changes. A second map, from owners to Deployments, still
+//	        has it under the old one: two Foos write it.
+//	0.20 s  A worker changes the object that it got from the map. The server does not have that
+//	        change, and every reader sees it. (No store can prevent this: copy, then change.)
 //	0.30 s  A worker has created a Deployment and asks whether the map shows that yet. A map
 //	        has no version.
 //
 // So objects and indices change together, under one lock, and the store has the version of
-// what it was told last.
+// its last change.
 
 func keyOf(object any) string { return cache.MetaObjectToName(object.(metav1.Object)).String() }
 
-// Store holds objects by key, and by what index functions say of them. They must not be changed.
+// Store holds objects by key and by index values. They must not be modified.
 type Store struct {
 	cache.Indexer // nil: the methods that no controller calls would panic
 
@@ -47,7 +47,7 @@ func NewStore(indexers cache.Indexers) *Store {
 	return s
 }
 
-// Add, Update and Delete: the version of the object becomes the version of the store.
+// Add, Update and Delete also set the store's version to the object's.
 func (s *Store) Add(object any) error    { return s.change(object, object) }
 func (s *Store) Update(object any) error { return s.change(object, object) }
 func (s *Store) Delete(object any) error { return s.change(object, nil) }
@@ -60,7 +60,7 @@ func (s *Store) change(object, after any) error {
 	return nil
 }
 
-// Replace makes this list the content. No reader sees half of it.
+// Replace makes this list the content, atomically for readers.
 func (s *Store) Replace(objects []any, version string) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -77,11 +77,11 @@ func (s *Store) Bookmark(version string) {
 	s.version = version
 }
 
-// set puts an object, nil for none, under a key, and moves the key in each index.
+// set stores an object (nil deletes it) under a key, and updates the key in each index.
 func (s *Store) set(key string, after any) {
 	for _, at := range s.places(s.objects[key]) {
 		if delete(s.index[at], key); len(s.index[at]) == 0 {
-			delete(s.index, at) // Otherwise each value that there ever was stays in memory.
+			delete(s.index, at) // otherwise every old value stays in memory
 		}
 	}
 	for _, at := range s.places(after) {
@@ -95,8 +95,8 @@ func (s *Store) set(key string, after any) {
 	}
 }
 
-// places returns where an object is in the indices. An index function may not fail: the index would lack
-// an object.
+// places returns the object's index entries. An index function must not fail: the index would lack an
+// object.
 func (s *Store) places(object any) (places []indexed) {
 	for name, function := range s.indexers {
 		if object == nil {
@@ -113,7 +113,7 @@ func (s *Store) places(object any) (places []indexed) {
 	return places
 }
 
-// LastStoreSyncResourceVersion is what the store shows everything up to.
+// LastStoreSyncResourceVersion returns the version up to which the store has every change.
 func (s *Store) LastStoreSyncResourceVersion() string {
 	s.mu.RLock()
 	defer s.mu.RUnlock()

@@ -32,24 +32,24 @@ import (
 
 const foos = "/apis/samplecontroller.k8s.io/v1alpha1/namespaces/default/foos/"
 
-// world is an API server in memory, an informer of Foos with these parts, and what came of
-// it, in a bubble of testing/synctest: an hour takes no time.
+// world is an in-memory API server, an informer of Foos with these parts, and their outcome, in a
+// bubble of testing/synctest: an hour takes no time.
 type world struct {
 	*testing.T
 	*testkit.APIServer
 	informer cache.SharedIndexInformer
 	stop     func()
 	running  sync.WaitGroup
-	refused  atomic.Int32  // how many connections will be
+	refused  atomic.Int32  // number of connections to refuse
 	ends     time.Duration // how long SIGTERM took
 
 	mu    sync.Mutex
-	calls [][]string // of which handler, in which second, what
+	calls [][]string // handler, second, call
 }
 
 func newWorld(t *testing.T, swapped clientGo) *world {
-	// They wait if one error follows another one too soon: from one bubble to the next the
-	// clock goes back, and they would wait for years.
+	// The default handlers wait between errors in quick succession. From one bubble to the next
+	// the clock goes back, so they would wait for years.
 	utilruntime.ErrorHandlers = nil
 	w := &world{T: t, APIServer: tests.NewAPIServer()}
 	config := w.Config()
@@ -59,7 +59,7 @@ func newWorld(t *testing.T, swapped clientGo) *world {
 	return w
 }
 
-// RoundTrip is the network between.
+// RoundTrip implements the network.
 func (w *world) RoundTrip(r *http.Request) (*http.Response, error) {
 	if w.refused.Add(-1) >= 0 {
 		return nil, syscall.ECONNREFUSED
@@ -67,7 +67,7 @@ func (w *world) RoundTrip(r *http.Request) (*http.Response, error) {
 	return testkit.Transport{Handler: w}.RoundTrip(r)
 }
 
-// start runs the informer. end ends it, if that was not done before.
+// start runs the informer. end stops it, unless it was stopped before.
 func (w *world) start() {
 	ctx, cancel := context.WithCancel(quiet.Context(w.T))
 	w.stop = cancel
@@ -82,9 +82,9 @@ func (w *world) end() {
 	w.ends += time.Since(began)
 }
 
-// outcome is what a case leads to: the calls of the handlers, those in the same second sorted
-// (a list has no order); the first six requests, one that is repeated once; what the store
-// has, and up to which version, and whether SIGTERM ended all at once.
+// outcome is the expected result of a case: the handlers' calls, sorted within a second (a list has
+// no order); the first six requests, repetitions counted once; the store's content and version, and
+// whether SIGTERM ended everything at once.
 type outcome struct{ calls, requests, end string }
 
 func (w *world) outcome() outcome {
@@ -105,8 +105,8 @@ func (w *world) outcome() outcome {
 	return outcome{strings.Join(calls, ", "), strings.Join(requests[:min(len(requests), 6)], ", "), end}
 }
 
-// describe returns LIST, WATCH or STREAM, a list as the beginning of a watch, both with
-// bookmarks, and after which version.
+// describe returns LIST, WATCH or STREAM (a streaming list), the latter two with bookmarks, and the
+// version.
 func describe(query url.Values) string {
 	what := "LIST"
 	switch {
@@ -121,16 +121,16 @@ func describe(query url.Values) string {
 	return what
 }
 
-// What a server answers, by the script of a case.
+// Responses of a server, for a case's script.
 
 var (
 	expired     = refuse(apierrors.NewResourceExpired("too old resource version"))
 	busy        = refuse(apierrors.NewTooManyRequestsError("later"))
-	unavailable = refuse(apierrors.NewServiceUnavailable("no etcd")) // without a time to come back
+	unavailable = refuse(apierrors.NewServiceUnavailable("no etcd")) // without Retry-After
 	noStream    = refuse(apierrors.NewInvalid(v1alpha1.Kind("Foo"), "sendInitialEvents", nil))
 )
 
-// tooLarge is an answer that client-go's client asks for ten times more, a second apart.
+// tooLarge is a response that client-go's client retries ten times, a second apart.
 func tooLarge(rw http.ResponseWriter, _ *http.Request) {
 	err := apierrors.NewTimeoutError("Too large resource version: 106, current: 102", 1)
 	err.ErrStatus.Details.Causes = []metav1.StatusCause{{Type: metav1.CauseTypeResourceVersionTooLarge}}
@@ -141,7 +141,7 @@ func refuse(err apierrors.APIStatus) http.HandlerFunc {
 	return func(rw http.ResponseWriter, _ *http.Request) { testkit.WriteError(rw, err) }
 }
 
-// sends sends an event, and goes on as then does.
+// sends sends an event, and continues with then.
 func sends(what, name string, version int, then http.HandlerFunc) http.HandlerFunc {
 	return func(rw http.ResponseWriter, r *http.Request) {
 		fmt.Fprintf(rw, `{"type":%q,"object":{"apiVersion":"samplecontroller.k8s.io/v1alpha1","kind":"Foo",`+
@@ -151,7 +151,7 @@ func sends(what, name string, version int, then http.HandlerFunc) http.HandlerFu
 	}
 }
 
-// says answers 200 with a line.
+// says responds with 200 and a line.
 func says(line string) http.HandlerFunc {
 	return func(rw http.ResponseWriter, _ *http.Request) {
 		rw.Header().Set("Content-Type", "application/json")
@@ -159,7 +159,7 @@ func says(line string) http.HandlerFunc {
 	}
 }
 
-// done ends the answer.
+// done ends the response.
 func done(http.ResponseWriter, *http.Request) {}
 
 // cut breaks the connection after half a line.
@@ -168,7 +168,7 @@ func cut(rw http.ResponseWriter, _ *http.Request) {
 	panic(http.ErrAbortHandler)
 }
 
-// onlyLists refuses a stream, and answers a list so.
+// onlyLists rejects a stream, and responds to a list with answer.
 func onlyLists(answer http.HandlerFunc) http.HandlerFunc {
 	return func(rw http.ResponseWriter, r *http.Request) {
 		if r.URL.Query().Has("sendInitialEvents") {
@@ -179,7 +179,7 @@ func onlyLists(answer http.HandlerFunc) http.HandlerFunc {
 	}
 }
 
-// answer answers the next n requests in the server's place.
+// answer responds to the next n requests instead of the server.
 func (w *world) answer(n int32, instead http.HandlerFunc) {
 	var asked atomic.Int32
 	w.Intercept(func(rw http.ResponseWriter, r *http.Request) (answered bool) {
@@ -190,8 +190,8 @@ func (w *world) answer(n int32, instead http.HandlerFunc) {
 	})
 }
 
-// begin begins with one Foo. again does, and later the watch ends, and this is the answer to
-// the next n requests.
+// begin starts with one Foo. again does, too; later the watch ends, and the next n requests get this
+// response.
 func (w *world) begin() {
 	w.put("a", 1)
 	w.start()
@@ -205,10 +205,10 @@ func (w *world) again(n int32, answer http.HandlerFunc) {
 	w.later(time.Minute)
 }
 
-// What users and the server do.
+// Actions of users and the server.
 
-// put creates a Foo or changes it, a second later. Each change has a number, and the first Foo
-// has version 102.
+// put creates or changes a Foo, a second later. Each change has a number, and the first Foo has
+// version 102.
 func (w *world) put(name string, number int64) {
 	w.later(time.Second)
 	w.set(name, number)
@@ -219,15 +219,15 @@ func (w *world) set(name string, number any) {
 	w.Add(foos+name, &unstructured.Unstructured{Object: map[string]any{"spec": map[string]any{"deploymentName": name, "replicas": number}}})
 }
 
-// later lets time go by.
+// later waits.
 func (w *world) later(d time.Duration) {
 	time.Sleep(d)
 	synctest.Wait()
 }
 
-// What came of it.
+// Results.
 
-// add adds a handler that notes its calls. Each call takes some time.
+// add adds a handler that records its calls. Each call takes some time.
 func (w *world) add(name string, takes time.Duration) cache.ResourceEventHandlerRegistration {
 	say := func(format string, args ...any) {
 		w.mu.Lock()
@@ -251,7 +251,7 @@ func (w *world) add(name string, takes time.Duration) cache.ResourceEventHandler
 	return added
 }
 
-// show returns the names of Foos, each with its number, sorted.
+// show returns the Foos' names with their numbers, sorted.
 func show(objects ...any) string {
 	var names []string
 	for _, object := range objects {
