@@ -21,7 +21,7 @@ import (
 
 const path = "/api/v1/namespaces/default/secrets/"
 
-// server has ten Secrets, s0 to s9, of 192 KiB. But s0 is empty, and wanted, by label and by type.
+// server has ten Secrets, s0 to s9, of 192 KiB. s0 is empty and wanted, by label and by type.
 func server() *testkit.APIServer {
 	s := tests.NewAPIServer()
 	s.Add(path+"s0", wanted())
@@ -39,7 +39,7 @@ func wayOf(name string) way {
 	return ways[slices.IndexFunc(ways, func(w way) bool { return w.name == name })]
 }
 
-// follow returns when a way's cache is full. The event that it hears next is the next line.
+// follow returns when a way's cache is full. Each later event is the next line.
 func follow(t *testing.T, s *testkit.APIServer, name string, o options) *bufio.Scanner {
 	o.events = max(o.events, 1)
 	lines, out := io.Pipe()
@@ -54,7 +54,7 @@ func follow(t *testing.T, s *testkit.APIServer, name string, o options) *bufio.S
 	return heard
 }
 
-// What each way asks for and holds, and how often its handler was called.
+// TestWays checks each way's requests, its content, and the calls of its handler.
 func TestWays(t *testing.T) {
 	s := server()
 	s.AddNamespace("elsewhere")
@@ -74,9 +74,9 @@ func TestWays(t *testing.T) {
 			objects, events = 10, 10
 		case "name", "label", "field":
 			objects, events = 1, 1
-		case "handler", "shard": // This server has no such gate: it sends everything.
+		case "handler", "shard": // this server lacks the gate: it sends everything
 			events = mine
-		case "metadata", "selectable", "get": // It has no such answers: TestReadme.
+		case "metadata", "selectable", "get": // not supported by this server: see TestReadme
 			continue
 		}
 		s.Forget()
@@ -93,7 +93,7 @@ func TestWays(t *testing.T) {
 	}
 }
 
-// A live Get of one Secret is one request, and holds nothing.
+// TestLiveGet: a live Get of one Secret is one request, and caches nothing.
 func TestLiveGet(t *testing.T) {
 	s := server()
 	if _, err := measure(t.Context(), s.Config(), wayOf("get"), options{namespace: "default", secret: "s1"}, io.Discard); err != nil || len(s.Log()) != 1 || s.Requests()[0] != "GET secrets/s1" {
@@ -101,8 +101,8 @@ func TestLiveGet(t *testing.T) {
 	}
 }
 
-// Without the right to list a cache stays empty and tries for ever, and its lister says NotFound
-// of what exists. The program ends, and says why.
+// TestNoRightToList: without permission to list, a cache stays empty and retries forever, and its
+// lister returns NotFound for existing objects. The program exits and says why.
 func TestNoRightToList(t *testing.T) {
 	s := server()
 	s.Refuse(func(*http.Request) *apierrors.StatusError {
@@ -114,15 +114,15 @@ func TestNoRightToList(t *testing.T) {
 	go informer.RunWithContext(t.Context())
 	<-refused
 	if _, found, err := informer.GetStore().GetByKey("default/s1"); found || err != nil || informer.HasSynced() {
-		t.Errorf("found %t, %v, in sync %t: want nothing, without an error, and never in sync", found, err, informer.HasSynced())
+		t.Errorf("found %t, %v, in sync %t: want no object, no error, and never in sync", found, err, informer.HasSynced())
 	}
 	if _, err := measure(t.Context(), s.Config(), wayOf("everything"), options{}, io.Discard); !apierrors.IsForbidden(err) {
-		t.Errorf("the program: %v, want the refusal", err)
+		t.Errorf("the program: %v, want the Forbidden error", err)
 	}
 }
 
-// An object that leaves the selection is DELETED in the watch, and exists. A controller that
-// cleans up for that reason destroys what is in use.
+// TestLeavesTheSelector: an object that leaves the selector is DELETED in the watch, but exists. A
+// controller that cleans up for that event destroys live data.
 func TestLeavesTheSelector(t *testing.T) {
 	s := server()
 	heard := follow(t, s, "label", options{label: "cache=wanted"})
@@ -135,7 +135,7 @@ func TestLeavesTheSelector(t *testing.T) {
 	}
 }
 
-// Two informers on one resource are two streams of everything. Take one, with two handlers.
+// TestTwoInformers: two informers on one resource are two streams. Use one, with two handlers.
 func TestTwoInformers(t *testing.T) {
 	s := server()
 	follow(t, s, "everything", options{})
@@ -145,9 +145,9 @@ func TestTwoInformers(t *testing.T) {
 	}
 }
 
-// A label is no boundary: who may create an object anywhere may give it the label, and the
-// program works on what it was never meant to see. A namespace is one (TestWays). The name that such a
-// user gives it cannot write to the terminal.
+// TestLabelIsNoBoundary: a user who can create an object anywhere can set the label, and the program
+// processes an object that it was never meant to see. A namespace is a boundary (TestWays). The name
+// that such a user chooses cannot write to the terminal.
 func TestLabelIsNoBoundary(t *testing.T) {
 	s := server()
 	s.AddNamespace("stranger")

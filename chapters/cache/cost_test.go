@@ -17,14 +17,14 @@ import (
 )
 
 var (
-	perNamespace = flag.Int("secrets", 100, "how many Secrets in each of 100 namespaces")
+	perNamespace = flag.Int("secrets", 100, "number of Secrets in each of 100 namespaces")
 	chart        = flag.String("chart", "", "write the chart to this `file`")
 )
 
 const mib = 1 << 20
 
-// TestCost takes each way on many Secrets, in a process of its own, and prints a table and a
-// chart. It fails on a count, never on a time.
+// TestCost runs each way on many Secrets, in a separate process, and prints a table and a chart. It
+// checks counts, never times.
 func TestCost(t *testing.T) {
 	c := chaptertest.New(t)
 	namespaces, yaml := make([]string, 100), ""
@@ -68,7 +68,7 @@ func TestCost(t *testing.T) {
 	}
 }
 
-// metric asks the API server about itself.
+// metric reads a metric of the API server.
 func metric(c *chaptertest.Cluster, name string) float64 {
 	text, err := c.Kube.Discovery().RESTClient().Get().AbsPath("/metrics").DoRaw(context.Background())
 	_, after, found := strings.Cut(string(text), "\n"+name+" ")

@@ -1,27 +1,28 @@
-// Command cache keeps Secrets in memory in each way that there is, and says what each costs.
+// Command cache keeps Secrets in memory in every possible way, and prints the cost of each.
 //
 //	cd chapters && go run ./cache --kubeconfig FILE
 //
-// Nothing of the core is in it but the connection. It stands on client-go's shared informer;
-// what is inside one is in chapters/informer.
+// From the core it only uses the connection. It is built on client-go's shared informer, which
+// chapters/informer explains.
 //
 // # Basics
 //
-//   - ways.go: the ways, one table. Each differs from the first one in a single thing.
-//   - measure.go: one informer, and what it costs until its handler has heard the first list.
+//   - ways.go: the ways, one table. Each differs from the first one in a single point.
+//   - measure.go: one informer, and its cost until its handler has received the first list.
 //   - shard.go: a part of all objects for each of several processes.
 //
 // # Properties
 //
-//   - Each way has a client of its own. Bytes are those of the answers' bodies, before
+//   - Each way has a separate client. Bytes are the sizes of the responses' bodies, before
 //     encryption, and not compressed.
-//   - The heap is what lives after a garbage collection more than before the way began.
-//   - An error before the first list is there ends the program. A Reflector would try for ever, also
-//     without the right. After that it does, and says so in the log.
-//   - The peak is that of the process. After several ways it is that of the largest one.
+//   - The heap is the growth of the live heap since before the way began, after a garbage
+//     collection.
+//   - An error before the first list exits the program. A Reflector would retry forever, even
+//     without permission. Later errors are retried and logged.
+//   - The peak is the process's. After several ways it is the largest one's.
 //
 // # Caveats
 //
-//   - It writes nothing, and reads all Secrets: give its account to nothing that runs for long.
-//   - A process holds the part that it was told, and no other when another process dies.
+//   - It reads all Secrets and writes nothing: do not use its account for a long-running program.
+//   - Shards are static: no process takes over the shard of one that died.
 package main

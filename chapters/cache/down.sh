@@ -1,2 +1,2 @@
-# make chapter-down runs this before it deletes the CRDs: the samples are not all of their kinds.
+# make chapter-down runs this before it deletes the CRDs: some samples are Secrets.
 kubectl delete --ignore-not-found -f chapters/cache/config/samples/secrets.yaml

@@ -13,8 +13,8 @@ import (
 	"example.com/byhand/chapters/internal/chaptertest"
 )
 
-// The commands of the README do what it says, with the rights in config/rbac. No other test here
-// runs meanwhile: some make wanted Secrets, too.
+// TestReadme runs the README's commands, with the permissions of config/rbac. No other test runs in
+// parallel: some create wanted Secrets, too.
 func TestReadme(t *testing.T) {
 	c := chaptertest.New(t)
 	account := c.AccountWith("byhand-cache")
@@ -23,7 +23,7 @@ func TestReadme(t *testing.T) {
 		args := strings.Fields(script.Take(command))[1:]
 		return c.Start(append(args, "--kubeconfig", account, "--namespace", c.Namespace)...)
 	}
-	c.Kubectl("apply", "-f", "config/samples") // make chapter does that.
+	c.Kubectl("apply", "-f", "config/samples") // like make chapter
 	everything := start("bin/cache")
 	everything.Prints(1, `(?m)^selectable +1 +1 +\d+`)
 	everything.Prints(1, `(?m)^get +0 +0 +\d+`)
@@ -38,8 +38,8 @@ func TestReadme(t *testing.T) {
 	script.Take("go -C tools/cluster run . exec")
 }
 
-// Three processes hold a part each, chosen by the server. When one is killed, no other takes its
-// part: a process that is started with two parts does.
+// TestShards: three processes hold a part each, chosen by the server. When one is killed, no other
+// takes over its part, but a process that is started with two parts does.
 func TestShards(t *testing.T) {
 	t.Parallel()
 	c := chaptertest.New(t)
@@ -71,12 +71,12 @@ func TestShards(t *testing.T) {
 	heir.WaitFor("shard: DELETED " + c.Namespace + "/" + list.Items[len(list.Items)-1].Name)
 	for i, p := range processes {
 		if got := strings.Count(p.Output(), c.Namespace); got != held[i] || strings.Contains(p.Output(), "gate") {
-			t.Errorf("process %d, want %d events that the server chose:\n%s", i, held[i], p.Output())
+			t.Errorf("process %d, want %d events selected by the server:\n%s", i, held[i], p.Output())
 		}
 	}
 }
 
-// A Role with resourceNames is enough for a cache of that one Secret, and for nothing else.
+// TestOneName: a Role with resourceNames is enough for a cache of that one Secret, and only for that.
 func TestOneName(t *testing.T) {
 	t.Parallel()
 	c := chaptertest.New(t)
@@ -96,7 +96,7 @@ func TestOneName(t *testing.T) {
 	}
 }
 
-// What a live GET and a LIST may answer, by resourceVersion.
+// TestVersions checks the results of live GETs and LISTs, by resourceVersion.
 func TestVersions(t *testing.T) {
 	t.Parallel()
 	c := chaptertest.New(t)
@@ -128,7 +128,7 @@ func TestVersions(t *testing.T) {
 			t.Errorf("%s: got %s, want %s", x.request, x.got, x.want)
 		}
 	}
-	// The API server's memory may be behind: either version is a right answer.
+	// The API server's memory may be stale: either version is correct.
 	if got := get(old); got != old+"<nil>" && got != newest+"<nil>" {
 		t.Errorf("GET, not older than it was: got %s, want %s or %s", got, old, newest)
 	}

@@ -15,7 +15,7 @@ import (
 	"example.com/byhand/kit/connect"
 )
 
-// everyWay are the names of the ways, in their order.
+// everyWay has the names of the ways, in order.
 const everyWay = "everything,json,pages,transform,metadata,namespace,name,label,field,selectable,shard,handler,get"
 
 // options are the flags.
@@ -29,14 +29,14 @@ type options struct {
 func main() {
 	var o options
 	flag.StringVar(&o.kubeconfig, "kubeconfig", "", "kubeconfig `file` (default: $KUBECONFIG, then ~/.kube/config, then the Pod's own account)")
-	names := flag.String("way", everyWay, "the `ways` to take: some of the default")
+	names := flag.String("way", everyWay, "the `ways` to run: some of the default")
 	flag.StringVar(&o.namespace, "namespace", "", "the namespace of the ways namespace, name and get (default: the kubeconfig's)")
 	flag.StringVar(&o.secret, "secret", "byhand-cache-wanted", "the Secret of the ways name and get")
 	flag.StringVar(&o.label, "label", "cache=wanted", "the label selector")
 	flag.StringVar(&o.field, "field", "type=example.com/wanted", "the field selector")
 	flag.StringVar(&o.selectable, "selectable", "spec.deploymentName=wanted", "the field selector of FieldFoos")
-	shard := flag.String("shard", "1/3", "the `parts` of all objects that are this process's, such as 1,2/3")
-	flag.IntVar(&o.events, "events", 0, "wait for so many events after the first list, and print them")
+	shard := flag.String("shard", "1/3", "this process's `parts` of all objects, such as 1,2/3")
+	flag.IntVar(&o.events, "events", 0, "wait for this many events after the first list, and print them")
 	flag.Parse()
 	if err := run(context.Background(), *names, *shard, o); err != nil {
 		fmt.Fprintln(os.Stderr, "cache:", err)
@@ -47,13 +47,13 @@ func main() {
 // run measures the ways of these names, and prints a line for each.
 func run(ctx context.Context, names, shard string, o options) (err error) {
 	if flag.NArg() > 0 {
-		return fmt.Errorf("there are flags alone, not %q (see --help)", flag.Arg(0))
+		return fmt.Errorf("unexpected argument %q: only flags are allowed (see --help)", flag.Arg(0))
 	}
 	var chosen []way
 	for name := range strings.SplitSeq(names, ",") {
 		i := slices.IndexFunc(ways, func(w way) bool { return w.name == name })
 		if i < 0 {
-			return fmt.Errorf("--way: there is no way %q, but %s", name, everyWay)
+			return fmt.Errorf("--way: unknown way %q, use some of %s", name, everyWay)
 		}
 		chosen = append(chosen, ways[i])
 	}

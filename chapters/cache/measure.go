@@ -19,22 +19,22 @@ import (
 	"k8s.io/client-go/tools/cache"
 )
 
-// result is what a way costs.
+// result is the cost of a way.
 type result struct {
-	// objects are in memory. The handler was called so often (events) for an object that it
-	// works on, the first list included.
+	// objects is the number in memory. events counts the handler's calls for objects that it
+	// works on, including the first list.
 	objects, events int
-	// bytes are those of the answers. heap is what lives more than before. peak is that of the
-	// process, with the ways before this one.
+	// bytes is the size of the responses. heap is the growth of the live heap. peak is the
+	// process's, including earlier ways.
 	bytes, heap, peak int64
 	synced            time.Duration
 }
 
-// measure keeps a cache until its handler has heard the first list, and then as many events as
-// o.events. It prints these.
+// measure runs a cache until its handler has received the first list, and then o.events more
+// events, which it prints.
 func measure(ctx context.Context, config *rest.Config, w way, o options, out io.Writer) (r result, err error) {
 	config = rest.CopyConfig(config)
-	config.DisableCompression = true // Bytes are those of the objects.
+	config.DisableCompression = true // bytes are the objects' size
 	count := &counter{}
 	config.Wrap(func(next http.RoundTripper) http.RoundTripper { count.RoundTripper = next; return count })
 	secrets := typedcorev1.NewForConfigOrDie(config).Secrets(o.namespace)
@@ -46,21 +46,21 @@ func measure(ctx context.Context, config *rest.Config, w way, o options, out io.
 		return result{synced: time.Since(began)}, err
 	case "shard":
 		// A server without the gate ignores the selector and sends everything: then the handler
-		// must choose, or each process would work on each object. The answer to a list repeats a
-		// selector that was obeyed; nothing in a stream does.
+		// must select, or each process would work on each object. The response to a list repeats
+		// a selector that was applied; a stream does not.
 		list, err := secrets.List(ctx, metav1.ListOptions{Limit: 1, ShardSelector: o.shard.String()})
 		if err != nil {
 			return r, err
 		}
 		if w.inHandler = list.GetShardInfo() == nil; w.inHandler {
-			fmt.Fprintln(out, "shard: the server's gate ShardedListAndWatch is off: it sends everything, and the handler chooses")
+			fmt.Fprintln(out, "shard: the server's gate ShardedListAndWatch is off: it sends everything, and the handler selects")
 		}
 	}
 
 	// Reflector → store → this handler.
 	ctx, cancel := context.WithCancelCause(ctx)
 	var running sync.WaitGroup
-	defer running.Wait() // What it holds is not the next way's.
+	defer running.Wait() // its memory must not count for the next way
 	defer cancel(nil)
 	heard := make(chan string)
 	handle := func(event string, obj any) {
@@ -74,8 +74,8 @@ func measure(ctx context.Context, config *rest.Config, w way, o options, out io.
 		}
 	}
 	informer := w.informer(config, o)
-	_ = informer.SetTransform(w.transform) // These two fail on an informer that runs.
-	// A Reflector tries again for ever, also without the right to list. A measurement ends.
+	_ = informer.SetTransform(w.transform) // these two only fail on a running informer
+	// A Reflector retries forever, even without permission to list. A measurement fails instead.
 	_ = informer.SetWatchErrorHandlerWithContext(func(ctx context.Context, r *cache.Reflector, err error) {
 		if informer.HasSynced() {
 			cache.DefaultWatchErrorHandler(ctx, r, err)
@@ -90,14 +90,14 @@ func measure(ctx context.Context, config *rest.Config, w way, o options, out io.
 	})
 	running.Go(func() { informer.RunWithContext(ctx) })
 
-	// In sync means that the handler was called for the whole list. The store is full before.
+	// In sync means that the handler was called for the whole list. The store is full before that.
 	synced := handler.HasSyncedChecker().Done()
 	for more := o.events; synced != nil || more > 0; {
 		select {
 		case event := <-heard:
 			r.events++
 			if synced == nil {
-				// Quoted: whoever sends a name could write to the terminal.
+				// Quoted: a user who chooses a name could write to the terminal.
 				fmt.Fprintf(out, "%s: %s\n", w.name, strings.Trim(strconv.QuoteToASCII(event), `"`))
 				more--
 			}
@@ -114,17 +114,17 @@ func measure(ctx context.Context, config *rest.Config, w way, o options, out io.
 	return r, nil
 }
 
-// live returns the bytes of the heap that are in use.
+// live returns the bytes of the live heap.
 func live() int64 {
 	var stats runtime.MemStats
 	runtime.GC()
-	runtime.GC() // What a sync.Pool holds outlives one.
+	runtime.GC() // objects in a sync.Pool survive the first one
 	runtime.ReadMemStats(&stats)
 	return int64(stats.HeapAlloc)
 }
 
-// peak is the most memory that this process had, in bytes; 0 where there is no Linux to say so. The
-// Maxrss of a process that has ended is no such number: it begins with the peak of the parent.
+// peak returns this process's maximum memory in bytes, or 0 on systems other than Linux. A child's
+// Maxrss cannot be used: it starts with the parent's peak.
 func peak() (n int64) {
 	status, _ := os.ReadFile("/proc/self/status")
 	_, after, _ := strings.Cut(string(status), "\nVmHWM:")
@@ -132,7 +132,7 @@ func peak() (n int64) {
 	return n << 10
 }
 
-// counter counts the bytes of answers.
+// counter counts the bytes of responses.
 type counter struct {
 	http.RoundTripper
 	bytes atomic.Int64

@@ -10,8 +10,8 @@ import (
 	"k8s.io/apimachinery/pkg/sharding"
 )
 
-// parseShard reads "1/3", the first of three equal parts of all hashes of a UID, or "1,2/3",
-// two of them. The selector goes to the server as a string (String), and does the same here
+// parseShard parses "1/3", the first of three equal parts of all UID hashes, or "1,2/3", two of
+// them. The selector is sent to the server as a string (String), and works the same here
 // (Matches).
 func parseShard(text string) (sharding.Selector, error) {
 	parts, whole, _ := strings.Cut(text, "/")
@@ -20,20 +20,20 @@ func parseShard(text string) (sharding.Selector, error) {
 	for part := range strings.SplitSeq(parts, ",") {
 		i, err := strconv.ParseInt(part, 10, 16)
 		if wrong != nil || err != nil || i < 1 || i > n {
-			return nil, fmt.Errorf("--shard: %q is no part of a whole, such as 1/3, or 1,2/3 for two of three", text)
+			return nil, fmt.Errorf("--shard: invalid value %q, use for example 1/3, or 1,2/3 for two of three parts", text)
 		}
 		ranges = append(ranges, sharding.ShardRangeRequirement{Key: "object.metadata.uid", Start: bound(i-1, n), End: bound(i, n)})
 	}
 	return sharding.NewSelector(ranges...), nil
 }
 
-// bound is the hash where part i of n ends: i × 2⁶⁴ ÷ n.
+// bound returns the hash where part i of n ends: i × 2⁶⁴ ÷ n.
 func bound(i, n int64) string {
 	hashes := new(big.Int).Lsh(big.NewInt(i), 64)
 	return fmt.Sprintf("0x%016x", hashes.Div(hashes, big.NewInt(n)))
 }
 
-// has reports whether an object is in a shard. A tombstone, which may hold none, counts.
+// has reports whether an object is in a shard. A tombstone, which may have no object, counts.
 func has(shard sharding.Selector, obj any) bool {
 	object, _ := obj.(runtime.Object)
 	matches, err := shard.Matches(object)

@@ -16,14 +16,14 @@ import (
 	"k8s.io/client-go/tools/cache"
 )
 
-// way is one way to keep objects in memory. Each differs from the first one in a single thing.
+// way is one way to keep objects in memory. Each differs from the first one in a single point.
 type way struct {
 	name, says string
-	// narrow changes what each request asks for, if it is not nil.
+	// narrow changes the options of each request, unless nil.
 	narrow func(*metav1.ListOptions, options)
-	// transform changes an object before it is kept, if it is not nil.
+	// transform changes an object before it is stored, unless nil.
 	transform cache.TransformFunc
-	// noStream: the first list comes as a LIST. inHandler: the handler skips what is not in
+	// noStream: the first list comes as a LIST. inHandler: the handler skips objects outside
 	// --shard.
 	noStream, inHandler bool
 }
@@ -38,22 +38,22 @@ var ways = []way{
 	{name: "name", says: "one Secret by its name (--secret)", narrow: func(l *metav1.ListOptions, o options) { l.FieldSelector = "metadata.name=" + o.secret }},
 	{name: "label", says: "Secrets with a label (--label)", narrow: func(l *metav1.ListOptions, o options) { l.LabelSelector = o.label }},
 	{name: "field", says: "Secrets with a field (--field)", narrow: func(l *metav1.ListOptions, o options) { l.FieldSelector = o.field }},
-	{name: "selectable", says: "FieldFoos by a field that their CRD names (--selectable)", narrow: func(l *metav1.ListOptions, o options) { l.FieldSelector = o.selectable }},
+	{name: "selectable", says: "FieldFoos by a field that their CRD declares (--selectable)", narrow: func(l *metav1.ListOptions, o options) { l.FieldSelector = o.selectable }},
 	{name: "shard", says: "a part that the server chooses (--shard)", narrow: func(l *metav1.ListOptions, o options) { l.ShardSelector = o.shard.String() }},
-	{name: "handler", says: "everything, of which the handler takes the same part", inHandler: true},
+	{name: "handler", says: "everything, of which the handler processes the same part", inHandler: true},
 	{name: "get", says: "no cache, one GET (--secret)"},
 }
 
-// inPages divides the first list. A Reflector asks for resourceVersion=0 and pages of 500, and a
-// server does not divide what it has in memory: there are pages only without a version.
+// inPages splits the first list. A Reflector requests resourceVersion=0 and pages of 500, but a
+// server does not split a response from its memory: pages need a request without a version.
 func inPages(l *metav1.ListOptions, _ options) {
 	if l.ResourceVersion == "0" {
 		l.ResourceVersion = ""
 	}
 }
 
-// shorten is a transform: what this program does not read goes. It runs twice on an object of
-// a stream, so it must be idempotent.
+// shorten is a transform: it removes fields that this program does not read. It runs twice on an
+// object of a stream, so it must be idempotent.
 func shorten(obj any) (any, error) {
 	if secret, ok := obj.(*corev1.Secret); ok {
 		secret.Data, secret.ManagedFields = nil, nil
@@ -61,14 +61,14 @@ func shorten(obj any) (any, error) {
 	return obj, nil
 }
 
-// informer returns an informer of what this way keeps.
+// informer returns an informer for this way.
 func (w way) informer(config *rest.Config, o options) cache.SharedIndexInformer {
 	namespace := ""
 	switch w.name {
 	case "metadata": // always in protobuf
 		secrets := metadata.NewForConfigOrDie(config).Resource(corev1.SchemeGroupVersion.WithResource("secrets"))
 		return cache.NewSharedIndexInformer(requests(secrets, w, o), &metav1.PartialObjectMetadata{}, 0, cache.Indexers{})
-	case "selectable": // Foos whose CRD says which fields may be selected: config/crd
+	case "selectable": // Foos whose CRD declares selectable fields: config/crd
 		foos := schema.GroupVersion{Group: "cache.examples-gzh.com", Version: "v1alpha1"}.WithResource("fieldfoos")
 		return cache.NewSharedIndexInformer(requests(dynamic.NewForConfigOrDie(config).Resource(foos), w, o), &unstructured.Unstructured{}, 0, cache.Indexers{})
 	case "json": // For a built-in kind client-go's default is protobuf.
@@ -79,7 +79,7 @@ func (w way) informer(config *rest.Config, o options) cache.SharedIndexInformer 
 	return cache.NewSharedIndexInformer(requests(typedcorev1.NewForConfigOrDie(config).Secrets(namespace), w, o), &corev1.Secret{}, 0, cache.Indexers{})
 }
 
-// requests sends the requests of a Reflector.
+// requests sends a Reflector's requests.
 func requests[L runtime.Object](client interface {
 	List(context.Context, metav1.ListOptions) (L, error)
 	Watch(context.Context, metav1.ListOptions) (watch.Interface, error)
@@ -94,8 +94,8 @@ func requests[L runtime.Object](client interface {
 	}, w)
 }
 
-// narrowed is for the list and for the watch. If it is missing in the watch, one change after
-// the other lets everything in.
+// narrowed narrows both the list and the watch. Without it in the watch, each change would add an
+// object that does not match.
 func (w way) narrowed(l metav1.ListOptions, o options) metav1.ListOptions {
 	if w.narrow != nil {
 		w.narrow(&l, o)
@@ -103,6 +103,6 @@ func (w way) narrowed(l metav1.ListOptions, o options) metav1.ListOptions {
 	return l
 }
 
-// IsWatchListSemanticsUnSupported tells a Reflector whether it may ask for its first list as a
+// IsWatchListSemanticsUnSupported tells a Reflector whether it may request its first list as a
 // stream. The name is client-go's.
 func (w way) IsWatchListSemanticsUnSupported() bool { return w.noStream }
