@@ -18,24 +18,24 @@ import (
 	"k8s.io/client-go/kubernetes"
 )
 
-// user is who asks, and then what for.
+// user is a request's user, and then also the request in RBAC's words.
 type user = authorizationv1.SubjectAccessReviewSpec
 
-// frontProxy tells who asks. The API server has authenticated the client, and says in headers who it
-// is. Any client can write headers, so they count only on a connection whose certificate proves that the
-// API server has written them.
+// frontProxy identifies users. The API server has authenticated the client, and passes its name in
+// headers. Any client can send headers, so they count only on a connection with the API server's
+// certificate.
 type frontProxy struct {
 	roots *x509.CertPool
-	names []string // CommonNames. The CA may have signed for others, too.
+	names []string // CommonNames, since the CA may sign other certificates
 }
 
-// newFrontProxy reads the ConfigMap in which the API server says whom it calls its front proxy.
+// newFrontProxy reads the ConfigMap in which the API server publishes its front proxy's identity.
 func newFrontProxy(data map[string]string) (*frontProxy, error) {
 	p := &frontProxy{roots: x509.NewCertPool()}
 	if !p.roots.AppendCertsFromPEM([]byte(data["requestheader-client-ca-file"])) {
 		return nil, errors.New("the cluster names no front proxy, so the headers would prove nothing; recreate the cluster (make cluster-down, make cluster), or start its API server with --requestheader-client-ca-file")
 	}
-	// None would mean: each client for whom this CA has signed.
+	// An empty list would mean any client with a certificate of this CA.
 	err := json.Unmarshal([]byte(data["requestheader-allowed-names"]), &p.names)
 	if err != nil || len(p.names) == 0 {
 		return nil, fmt.Errorf("requestheader-allowed-names must list names, and is %q", data["requestheader-allowed-names"])
@@ -43,12 +43,12 @@ func newFrontProxy(data map[string]string) (*frontProxy, error) {
 	return p, nil
 }
 
-// check lets the TLS server verify the certificate of a client. One without is refused later, in words.
+// check makes the TLS server verify client certificates. A missing one is rejected later, with a message.
 func (p *frontProxy) check(config *tls.Config) {
 	config.ClientAuth, config.ClientCAs = tls.VerifyClientCertIfGiven, p.roots
 }
 
-// authenticate returns who asks, by the front proxy's word. Its headers always have these names.
+// authenticate returns the user that the front proxy names. Its headers always have these names.
 func (p *frontProxy) authenticate(r *http.Request) (user, error) {
 	if r.TLS == nil || len(r.TLS.VerifiedChains) == 0 {
 		return user{}, errors.New("no client certificate of its CA")
@@ -61,9 +61,9 @@ func (p *frontProxy) authenticate(r *http.Request) (user, error) {
 		Extra: map[string]authorizationv1.ExtraValue{},
 	}
 	if asks.User == "" {
-		return user{}, errors.New("the front proxy does not say who asks")
+		return user{}, errors.New("the front proxy names no user")
 	}
-	// The API server leaves this group out when it asks for itself.
+	// The API server omits this group for its own requests.
 	if !slices.Contains(asks.Groups, "system:unauthenticated") && !slices.Contains(asks.Groups, "system:authenticated") {
 		asks.Groups = append(asks.Groups, "system:authenticated")
 	}
@@ -77,7 +77,7 @@ func (p *frontProxy) authenticate(r *http.Request) (user, error) {
 	return asks, nil
 }
 
-// reviewer asks the API server: only the cluster's roles count, and a new role counts at once.
+// reviewer asks the API server, so only the cluster's roles count, and a new role counts at once.
 type reviewer struct{ client kubernetes.Interface }
 
 func (v reviewer) authorize(r *http.Request, asks user) *apierrors.StatusError {

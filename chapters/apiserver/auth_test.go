@@ -23,7 +23,7 @@ import (
 	"k8s.io/client-go/rest"
 )
 
-// newCertificate returns the certificate of a client, signed with its own key, and the same as PEM.
+// newCertificate returns a client's certificate, signed with its own key, and the same as PEM.
 func newCertificate(t *testing.T, name string) (*tls.Certificate, string) {
 	t.Helper()
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
@@ -42,13 +42,13 @@ func newCertificate(t *testing.T, name string) (*tls.Certificate, string) {
 	return &tls.Certificate{Certificate: [][]byte{der}, PrivateKey: key}, string(text)
 }
 
-// trust is what the API server publishes about its front proxy.
+// trust returns the data that the API server publishes about its front proxy.
 func trust(authorities, names string) map[string]string {
 	return map[string]string{"requestheader-client-ca-file": authorities, "requestheader-allowed-names": names}
 }
 
-// Only the front proxy is believed. No other client gets an answer but 401, whatever the headers
-// say. 0 is none: the connection itself is refused.
+// TestAuthenticate: only the front proxy is trusted. Any other client gets 401, whatever its headers.
+// 0 means no response: the connection is rejected.
 func TestAuthenticate(t *testing.T) {
 	frontProxy, authority := newCertificate(t, "front-proxy-client")
 	another, itsAuthority := newCertificate(t, "kwok-admin")
@@ -79,11 +79,11 @@ func TestAuthenticate(t *testing.T) {
 		{"forged headers", nil, "admin", collection, http.StatusUnauthorized},
 		{"a watch", nil, "admin", collection + "?watch=true", http.StatusUnauthorized},
 		{"discovery", nil, "admin", groupPath, http.StatusUnauthorized},
-		{"a path of nothing", nil, "admin", "/", http.StatusUnauthorized},
+		{"a path without a handler", nil, "admin", "/", http.StatusUnauthorized},
 	} {
 		config := &tls.Config{InsecureSkipVerify: true}
 		if test.certificate != nil {
-			// Whatever authority the server names.
+			// Send it whatever authority the server names.
 			config.GetClientCertificate = func(*tls.CertificateRequestInfo) (*tls.Certificate, error) { return test.certificate, nil }
 		}
 		transport := &http.Transport{TLSClientConfig: config}
@@ -106,7 +106,7 @@ func TestAuthenticate(t *testing.T) {
 
 type extra = map[string]authorizationv1.ExtraValue
 
-// What the front proxy says of a user arrives as it is.
+// TestUser: the user arrives unchanged.
 func TestUser(t *testing.T) {
 	proxy := &frontProxy{names: []string{"front-proxy-client"}}
 	verified := [][]*x509.Certificate{{{Subject: pkix.Name{CommonName: "front-proxy-client"}}}}
@@ -135,8 +135,8 @@ func TestUser(t *testing.T) {
 	}
 }
 
-// A request is served only if the API server's answer to the review is a clear yes. After any other answer,
-// and after none, it is refused, and the client is told why.
+// TestReview: a request is served only if the review's result is a clear yes. Otherwise, or without a
+// result, it is rejected with a reason.
 func TestReview(t *testing.T) {
 	for _, test := range []struct {
 		status string
@@ -163,7 +163,7 @@ func TestReview(t *testing.T) {
 	}
 }
 
-// A cluster that does not say whom to trust is refused, with what to do.
+// TestTrust: a cluster that publishes no identity is rejected with advice.
 func TestTrust(t *testing.T) {
 	_, authority := newCertificate(t, "front-proxy-client")
 	for want, data := range map[string]map[string]string{
@@ -171,7 +171,7 @@ func TestTrust(t *testing.T) {
 		"must list names":      trust(authority, "[]"),
 	} {
 		if _, err := newFrontProxy(data); err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("%v, want an error that says %q", err, want)
+			t.Errorf("%v, want an error with %q", err, want)
 		}
 	}
 }

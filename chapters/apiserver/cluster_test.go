@@ -18,21 +18,21 @@ import (
 	"example.com/byhand/chapters/internal/chaptertest"
 )
 
-// There is one registration in a cluster, so these tests run one after the other, and after
-// the other chapters' tests: while the program is down, no namespace can be deleted.
+// A cluster has one registration, so these tests run one after the other, and after the other
+// chapters' tests: while the program is down, no namespace can be deleted.
 func TestMain(m *testing.M) { os.Exit(chaptertest.Run(m)) }
 
 // cluster is an API server, a namespace, and this program behind it.
 type cluster struct {
 	*chaptertest.Cluster
 	dynamic.Interface
-	// account is a kubeconfig with the rights of config/rbac, which are enough.
+	// account is a kubeconfig with the permissions of config/rbac.
 	account string
 	program *chaptertest.Program
 }
 
-// newCluster starts the program. When the test ends it is killed, if it still runs, and its registration
-// is taken away: that would stop the deletion of all namespaces.
+// newCluster starts the program. At the end of the test it is killed if it still runs, and its
+// registration is removed: otherwise no namespace could be deleted.
 func newCluster(t *testing.T) *cluster {
 	t.Helper()
 	c := &cluster{Cluster: chaptertest.New(t)}
@@ -69,12 +69,12 @@ func (c *cluster) shows(want string, args ...string) {
 	})
 }
 
-// goes waits until an object is gone.
+// goes waits until an object is deleted.
 func (c *cluster) goes(resource dynamic.ResourceInterface, name string) {
 	c.Helper()
 	c.Eventually("the end of "+name, func() error {
 		if _, err := resource.Get(c.Context(), name, metav1.GetOptions{}); !apierrors.IsNotFound(err) {
-			return fmt.Errorf("it is still there (%v)", err)
+			return fmt.Errorf("it still exists (%v)", err)
 		}
 		return nil
 	})

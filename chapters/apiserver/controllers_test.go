@@ -7,13 +7,13 @@ import (
 	"testing"
 )
 
-// The garbage collector follows owner references into this group and out of it. A Topping has no
-// namespace, so its owners have none, too.
+// TestGarbageCollection: the garbage collector follows owner references into this group and out of
+// it. A Topping has no namespace, so its owners must be cluster-scoped, too.
 func TestGarbageCollection(t *testing.T) {
 	c := newCluster(t)
 	configMaps, roles := c.Resource(configMapResource).Namespace(c.Namespace), c.Resource(clusterRoleResource)
 	toppings := c.Resource(toppingResource)
-	// create creates an object with an owner or "", and returns the reference to it.
+	// create creates an object with an owner, or without if "", and returns a reference to it.
 	create := func(apiVersion, kind, name, owner string) string {
 		c.Helper()
 		spec := ""

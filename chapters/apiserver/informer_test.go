@@ -18,7 +18,7 @@ import (
 	"example.com/byhand/informer"
 )
 
-// client-go's Reflector streams its list, as it does from any API server, and receives each write.
+// TestInformer: client-go's Reflector gets a streaming list, and receives each write.
 func TestInformer(t *testing.T) {
 	w := newWorld(t)
 	w.menu()

@@ -12,8 +12,8 @@ import (
 	"k8s.io/apimachinery/pkg/watch"
 )
 
-// The program begins empty after it was killed. Its versions are above all that a client has seen, and
-// a watch that continues from before gets 410: then an informer lists again.
+// TestKilled: after a kill the program starts empty. Its versions are above all that a client has seen,
+// and a watch that continues from before gets 410: then an informer relists.
 func TestKilled(t *testing.T) {
 	c := newCluster(t)
 	toppings := c.Resource(toppingResource)
@@ -33,7 +33,7 @@ func TestKilled(t *testing.T) {
 			t.Fatal(err)
 		}
 		if version, _ := strconv.Atoi(list.GetResourceVersion()); len(list.Items) > 0 || version <= newest {
-			t.Errorf("after a restart there are %d toppings at version %d, which was %d before", len(list.Items), version, newest)
+			t.Errorf("after a restart it has %d toppings at version %d, which was %d before", len(list.Items), version, newest)
 		}
 		events, err := toppings.Watch(t.Context(), metav1.ListOptions{ResourceVersion: strconv.Itoa(newest)})
 		if err != nil {
@@ -46,20 +46,20 @@ func TestKilled(t *testing.T) {
 	}
 }
 
-// The program removes its registration when it ends. One that was killed leaves it, until
-// the next one ends; TestReadme shows how to remove it without a program.
+// TestRegistration: the program removes its registration when it exits. If killed, it leaves it until
+// the next one exits; TestReadme shows how to remove it without a program.
 func TestRegistration(t *testing.T) {
 	c := newCluster(t)
 	registered := func(when string, want int) {
 		t.Helper()
 		if got := strings.Count(c.Kubectl("get", "apiservices,services", "-A", "-o", "name"), "aggregated"); got != want {
-			t.Errorf("%s there are %d APIServices and Services, want %d", when, got, want)
+			t.Errorf("%s the cluster has %d APIServices and Services, want %d", when, got, want)
 		}
 	}
 	registered("while it runs", 2)
 	c.program.Kill()
-	registered("when it was killed", 2)
+	registered("after a kill", 2)
 	c.run()
 	c.program.Stop()
-	registered("when it has ended", 0)
+	registered("after it has exited", 0)
 }

@@ -4,7 +4,7 @@ package main
 
 import "testing"
 
-// kubectl's other commands work with this kind, too; TestReadme has the first ones.
+// TestKubectl runs more of kubectl's commands; TestReadme has the first ones.
 func TestKubectl(t *testing.T) {
 	c := newCluster(t)
 	for _, step := range []struct {

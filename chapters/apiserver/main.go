@@ -23,15 +23,15 @@ import (
 	"example.com/byhand/kit/serve"
 )
 
-// historyPeriod is how often the history of changes is dropped, or it would fill the memory. A watch
-// that continues from before gets 410, and its client lists again. kube-apiserver compacts as often.
+// historyPeriod is how often the history of changes is dropped, which would fill the memory. A watch
+// that continues from before gets 410, and its client relists. kube-apiserver compacts as often.
 const historyPeriod = 5 * time.Minute
 
 func main() {
 	kubeconfig := flag.String("kubeconfig", "", "kubeconfig `file` (default: $KUBECONFIG, then ~/.kube/config, then the Pod's own account)")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	// A second signal ends the process at once.
+	// After the first signal, a second one ends the process at once.
 	context.AfterFunc(ctx, stop)
 	if err := run(ctx, *kubeconfig); err != nil && !errors.Is(err, context.Canceled) {
 		fmt.Fprintln(os.Stderr, "apiserver:", err)
@@ -40,14 +40,14 @@ func main() {
 }
 
 func run(stop context.Context, kubeconfig string) (err error) {
-	config, _, err := connect.Config(connect.Options{Kubeconfig: kubeconfig, QPS: -1}) // no limit but the server's own
+	config, _, err := connect.Config(connect.Options{Kubeconfig: kubeconfig, QPS: -1}) // only the server's own limit
 	if err != nil {
 		return err
 	}
 	client := kubernetes.NewForConfigOrDie(config)
 	trusted, err := client.CoreV1().ConfigMaps(metav1.NamespaceSystem).Get(stop, "extension-apiserver-authentication", metav1.GetOptions{})
 	if err != nil {
-		return fmt.Errorf("whom to trust: %w", err)
+		return fmt.Errorf("read the front proxy's identity: %w", err)
 	}
 	proxy, err := newFrontProxy(trusted.Data)
 	if err != nil {
@@ -71,7 +71,7 @@ func run(stop context.Context, kubeconfig string) (err error) {
 	proxy.check(secure)
 	server.Secure(secure)
 
-	// Serve, then register; at the end the other way round.
+	// Serve, then register; at the end in the opposite order.
 	ctx, fail := context.WithCancelCause(stop)
 	serveCtx, endServing := context.WithCancel(context.WithoutCancel(stop))
 	var serving sync.WaitGroup

@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// Each command of the README does what it says, sooner or later.
+// TestReadme runs the README's commands and checks their results.
 func TestReadme(t *testing.T) {
 	c := newCluster(t)
 	script := c.Readme(c.Kubeconfig)
@@ -24,7 +24,7 @@ func TestReadme(t *testing.T) {
 	script.Run("kubectl get tp --as=alice", "tomato")
 	script.Refused("kubectl delete topping tomato --as=alice", `"alice" cannot delete resource "toppings"`)
 	script.Run("kubectl delete clusterrole", "deleted")
-	script.Refused("kubectl get --raw", "only the API server may ask")
+	script.Refused("kubectl get --raw", "only the API server may send requests")
 
 	c.program.Kill()
 	script.Run("kubectl get apiservices", "False")
@@ -32,7 +32,7 @@ func TestReadme(t *testing.T) {
 	script.Run("kubectl delete namespace byhand-empty", "deleted")
 	script.Run("kubectl get namespace byhand-empty", "aggregated.restaurant")
 
-	// What ends it.
+	// Remove the registration.
 	if output := c.Shell("make -C ../.. chapter-down CHAPTER=apiserver"); !strings.Contains(output, apiServiceName+`" deleted`) {
 		t.Errorf("make chapter-down says\n%s", output)
 	}

@@ -20,7 +20,7 @@ import (
 const (
 	// An APIService has no URL: it names a Service, here one in the namespace default.
 	serviceName = "aggregated-restaurant"
-	// serviceHost is the name in this server's certificate. No DNS is asked for it.
+	// serviceHost is the name in this server's certificate. It is not looked up in DNS.
 	serviceHost = serviceName + "." + metav1.NamespaceDefault + ".svc"
 
 	availableTimeout, endTimeout = time.Minute, 10 * time.Second
@@ -28,17 +28,17 @@ const (
 
 var apiServiceName = version.Version + "." + version.Group
 
-// registration tells the API server that this server has a group. It comes last and goes first: without
-// the server it blocks the deletion of every namespace. bundle is whom the API server is to trust: a program
-// that takes the port must not be sent every request. process is unique.
+// registration registers this server's group with the API server. It is installed last and removed
+// first: without the server it blocks the deletion of every namespace. bundle has the certificate to
+// trust, so that another program on the port gets no requests. process is unique.
 func registration(client dynamic.Interface, port int, bundle []byte, process string) []webhook.Object {
 	// In a cluster it would select Pods.
 	service := &unstructured.Unstructured{Object: map[string]any{
 		"apiVersion": "v1", "kind": "Service", "metadata": map[string]any{"name": serviceName},
 		"spec": map[string]any{"type": "ExternalName", "externalName": "127.0.0.1"},
 	}}
-	// Of two groups with one short name, the one with the higher groupPriorityMinimum is meant (every
-	// CRD's group has 1000); of two versions, that with the higher versionPriority is preferred.
+	// If two groups have one short name, the higher groupPriorityMinimum wins (every CRD's group has
+	// 1000); of two versions, the higher versionPriority is preferred.
 	apiService := &unstructured.Unstructured{Object: map[string]any{
 		"apiVersion": "apiregistration.k8s.io/v1", "kind": "APIService", "metadata": map[string]any{"name": apiServiceName},
 		"spec": map[string]any{
@@ -52,7 +52,7 @@ func registration(client dynamic.Interface, port int, bundle []byte, process str
 	return []webhook.Object{{Client: services, Want: service, Process: process}, {Client: apiServices, Want: apiService, Process: process}}
 }
 
-// waitAvailable returns when the API server passes requests on, and tells its clients of the kind.
+// waitAvailable returns when the API server forwards requests, and serves the kind's discovery.
 func waitAvailable(ctx context.Context, client *discovery.DiscoveryClient) error {
 	err := wait.PollUntilContextTimeout(ctx, 100*time.Millisecond, availableTimeout, true, func(ctx context.Context) (bool, error) {
 		_, passedOn := client.ServerResourcesForGroupVersionWithContext(ctx, version.String())
@@ -60,7 +60,7 @@ func waitAvailable(ctx context.Context, client *discovery.DiscoveryClient) error
 		return passedOn == nil && err == nil && told[version] != nil, nil
 	})
 	if err != nil && ctx.Err() == nil {
-		// It says why, and is removed.
+		// The APIService has the reason, and will be deleted.
 		var apiService struct {
 			Status struct{ Conditions []struct{ Message string } }
 		}

@@ -13,8 +13,8 @@ import (
 	"example.com/byhand/kit/testkit"
 )
 
-// An API server elsewhere cannot reach 127.0.0.1 of this machine. The APIService says why, and is
-// removed: so the error has its words.
+// TestUnreachable: an API server elsewhere cannot reach 127.0.0.1 of this machine. The APIService has
+// the reason, and is deleted, so the error includes it.
 func TestUnreachable(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

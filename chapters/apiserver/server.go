@@ -33,8 +33,8 @@ func newServer() *server {
 		api: testkit.NewAPIServer(toppings),
 		log: func(line string) { fmt.Println(time.Now().Format("15:04:05.000"), line) },
 	}
-	// The objects are lost in a restart. Clients remember resourceVersions, and none of them may come
-	// back with another meaning. The time only grows, unless someone sets the clock back.
+	// A restart loses the objects. Clients remember resourceVersions, so none may be reused with
+	// another meaning. The time only grows, unless someone sets the clock back.
 	s.api.StartAt(int(time.Now().UnixMicro()))
 	return s
 }
@@ -62,7 +62,7 @@ var groupPath = "/apis/" + version.String()
 func (s *server) check(r *http.Request) (user, *apierrors.StatusError) {
 	asks, err := s.authenticate(r)
 	if err != nil {
-		return user{}, apierrors.NewUnauthorized("only the API server may ask, for its clients: " + err.Error())
+		return user{}, apierrors.NewUnauthorized("only the API server may send requests: " + err.Error())
 	}
 	// The API server in memory has other groups, too.
 	if r.URL.Path != groupPath && !strings.HasPrefix(r.URL.Path, groupPath+"/") {
@@ -76,8 +76,8 @@ func (s *server) check(r *http.Request) (user, *apierrors.StatusError) {
 	return asks, s.authorize(r, asks)
 }
 
-// attributesOf describes a request in RBAC's words. It reads the URL as the API server in memory does:
-// a request that is authorized as one verb must not be answered as another.
+// attributesOf describes a request in RBAC's words. It parses the URL like the in-memory API server: a
+// request must not be authorized as one verb and served as another.
 func attributesOf(r *http.Request) *authorizationv1.ResourceAttributes {
 	target, query := testkit.TargetOf(r.URL.Path), r.URL.Query()
 	watch := query.Get("watch") == "true" || query.Get("watch") == "1"

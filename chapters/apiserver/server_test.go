@@ -15,7 +15,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 )
 
-// The method and the URL become RBAC's words. Discovery has none, since it is not a resource.
+// TestAttributes: method and URL become RBAC's words. Discovery is not a resource, so it has no such words.
 func TestAttributes(t *testing.T) {
 	w := newWorld(t)
 	for _, test := range []struct{ method, path, want string }{
@@ -51,7 +51,7 @@ func TestAttributes(t *testing.T) {
 	}
 }
 
-// Each bad request gets the code that clients know, and a reason.
+// TestRejected: each bad request gets its usual code, and a reason.
 func TestRejected(t *testing.T) {
 	w := newWorld(t)
 	for _, test := range []struct {
@@ -74,8 +74,8 @@ func TestRejected(t *testing.T) {
 	}
 }
 
-// The budget holds, no matter how many writes arrive at the same time: of ten toppings, each of which
-// fits alone, one is stored.
+// TestBudget: the budget holds for concurrent writes. Of ten toppings, each of which fits alone, one is
+// stored.
 func TestBudget(t *testing.T) {
 	t.Cleanup(func() { toppings.Admit = admit })
 	toppings.Admit = func(topping *unstructured.Unstructured, others []*unstructured.Unstructured) error {
@@ -98,7 +98,7 @@ func TestBudget(t *testing.T) {
 	}
 }
 
-// A watch outlasts the deadlines of package serve. Other requests keep them.
+// TestDeadlines: a watch outlasts the deadlines of package serve. Other requests keep them.
 func TestDeadlines(t *testing.T) {
 	w := newWorld(t)
 	for query, want := range map[string]int{"": 0, "?watch=true": 2} {
@@ -128,7 +128,7 @@ func (d *deadlines) remove(at time.Time) error {
 func (d *deadlines) SetReadDeadline(at time.Time) error  { return d.remove(at) }
 func (d *deadlines) SetWriteDeadline(at time.Time) error { return d.remove(at) }
 
-// A client chooses its name and the URL. Neither can write to the terminal that shows the log.
+// TestLog: a client chooses its name and the URL. Neither can write to the terminal that shows the log.
 func TestLog(t *testing.T) {
 	w := newWorld(t)
 	w.handler.authenticate = func(*http.Request) (user, error) { return user{User: "\u009b31m"}, nil }
