@@ -23,8 +23,8 @@ func read(t *testing.T, plural string) crd.Definition {
 	return crd.Read(t, text)
 }
 
-// The definitions say what is right while no program converts: of a Pizza only the version
-// that is stored is served. A Topping is the same in both.
+// TestDefinitions: the definitions are right without a conversion program: only the stored version of
+// a Pizza is served. A Topping is the same in both.
 func TestDefinitions(t *testing.T) {
 	for _, plural := range []string{"pizzas", "toppings"} {
 		d := read(t, plural)
@@ -42,8 +42,8 @@ func TestDefinitions(t *testing.T) {
 	}
 }
 
-// Each field of a Go type is in the schema, and each field of the schema in Go: a client
-// and a conversion drop what the type lacks, an API server what the schema lacks.
+// TestSchemas: Go types and schemas have the same fields. Clients and conversions drop fields that a
+// type lacks, the API server drops fields that the schema lacks.
 func TestSchemas(t *testing.T) {
 	for plural, types := range map[string][]reflect.Type{
 		"pizzas":   {reflect.TypeFor[v1alpha1.Pizza](), reflect.TypeFor[v1beta1.Pizza]()},
@@ -55,7 +55,7 @@ func TestSchemas(t *testing.T) {
 	}
 }
 
-// The bound of the schema is that of the conversion.
+// TestMaxQuantity: the schema's maximum is the conversion's.
 func TestMaxQuantity(t *testing.T) {
 	versions := read(t, "pizzas").Spec.Versions
 	names := versions[0].Schema.OpenAPIV3Schema.Properties["spec"].Properties["toppings"]

@@ -11,8 +11,8 @@ import (
 	"example.com/byhand/kit/testkit"
 )
 
-// AccountWith applies config/rbac/role.yaml and returns a kubeconfig for an account that has this
-// ClusterRole of it, and no other right. The role is removed when the test ends.
+// AccountWith applies config/rbac/role.yaml and returns a kubeconfig for an account that has only
+// this ClusterRole. The role is removed when the test ends.
 func (c *Cluster) AccountWith(role string) (kubeconfig string) {
 	c.Helper()
 	c.Kubectl("apply", "-f", "config/rbac/role.yaml")
@@ -22,9 +22,9 @@ func (c *Cluster) AccountWith(role string) (kubeconfig string) {
 	return c.As(c.Kubectl("create", "token", "program"))
 }
 
-// ExactAccount is AccountWith for a test in which the program sends all that it ever sends: a right
-// of config/rbac/role.yaml that no request needs fails it. unused are those that no request shows,
-// as for check.Role. The kubeconfig looks in the test's namespace.
+// ExactAccount is AccountWith for a test in which the program sends every request it ever sends: the
+// test fails if config/rbac/role.yaml has an unnecessary permission. unused are permissions that no
+// request shows, as for check.Role. The kubeconfig uses the test's namespace.
 func (c *Cluster) ExactAccount(role string, unused ...string) (kubeconfig string) {
 	c.Helper()
 	account, err := clientcmd.BuildConfigFromFlags("", c.AccountWith(role))
@@ -48,7 +48,7 @@ func (c *Cluster) ExactAccount(role string, unused ...string) (kubeconfig string
 	return through.Here()
 }
 
-// As returns a kubeconfig for the user that a token names.
+// As returns a kubeconfig for a token's user.
 func (c *Cluster) As(token string) (kubeconfig string) {
 	c.Helper()
 	return c.With(func(_ *clientcmdapi.Context, user *clientcmdapi.AuthInfo) {
@@ -56,18 +56,18 @@ func (c *Cluster) As(token string) (kubeconfig string) {
 	})
 }
 
-// Here returns a kubeconfig in which the test's namespace is the one to look in.
+// Here returns a kubeconfig that uses the test's namespace.
 func (c *Cluster) Here() (kubeconfig string) {
 	c.Helper()
 	return c.With(func(current *clientcmdapi.Context, _ *clientcmdapi.AuthInfo) { current.Namespace = c.Namespace })
 }
 
-// With returns a kubeconfig whose current context, or user, is changed.
+// With returns a kubeconfig with a changed current context or user.
 func (c *Cluster) With(change func(current *clientcmdapi.Context, user *clientcmdapi.AuthInfo)) (kubeconfig string) {
 	c.Helper()
 	config, err := clientcmd.LoadFromFile(c.Kubeconfig)
 	if err == nil {
-		err = clientcmdapi.FlattenConfig(config) // The paths in the file may be relative to it.
+		err = clientcmdapi.FlattenConfig(config) // the paths in the file may be relative to it
 	}
 	if err != nil {
 		c.Fatal(err)

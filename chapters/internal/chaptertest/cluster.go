@@ -1,5 +1,5 @@
-// Package chaptertest is for the tests of chapters: it runs the program of a chapter on the
-// API server that $KUBECONFIG names.
+// Package chaptertest is for the chapters' tests: it runs a chapter's program on the API server of
+// $KUBECONFIG.
 package chaptertest
 
 import (
@@ -24,17 +24,17 @@ import (
 	"example.com/byhand/internal/tests/readme"
 )
 
-// Deadline is how long a test waits for what must happen.
+// Deadline is how long a test waits for a condition.
 const Deadline = 60 * time.Second
 
 // binary is the chapter's program.
 var binary string
 
-// CoreCRDs is the command that installs the CRDs of the core, for chapters that use its kinds.
+// CoreCRDs is the command that installs the core's CRDs, for chapters that use its kinds.
 const CoreCRDs = "kubectl apply -f ../../config/crd && kubectl wait --for=condition=Established --timeout=30s -f ../../config/crd"
 
-// Run is for TestMain: it runs these commands in a shell, builds the program of this folder,
-// installs its CRDs, and runs the tests.
+// Run is for TestMain: it runs these commands in a shell, builds this folder's program, installs its
+// CRDs, and runs the tests.
 func Run(m *testing.M, commands ...string) (exitCode int) {
 	dir, err := os.MkdirTemp("", "chapter-")
 	if err != nil {
@@ -47,7 +47,7 @@ func Run(m *testing.M, commands ...string) (exitCode int) {
 		return 1
 	}
 	binary = filepath.Join(dir, "chapter")
-	// Without debugging tables it is linked faster.
+	// Without debug information it links faster.
 	commands = append(commands, "go build -ldflags=-w -o "+binary+" .")
 	if _, err := os.Stat("config/crd"); err == nil {
 		commands = append(commands, strings.ReplaceAll(CoreCRDs, "../../", ""))
@@ -61,11 +61,11 @@ func Run(m *testing.M, commands ...string) (exitCode int) {
 	return m.Run()
 }
 
-// held are the CRDs of this folder. A file that no variable refers to would be closed.
+// held has the locked CRD files. A file without a reference would be closed.
 var held []*os.File
 
-// hold locks the CRDs of this folder until the process ends. Two chapters may have one CRD,
-// by a symbolic link: then their tests, which change it, run one after the other.
+// hold locks this folder's CRDs until the process ends. Two chapters may share a CRD by a symbolic
+// link: then their tests, which change it, run one after the other.
 func hold() error {
 	files, err := filepath.Glob("config/crd/*.yaml")
 	if err != nil {
@@ -84,7 +84,7 @@ func hold() error {
 	return nil
 }
 
-// Cluster is the API server, and a namespace that is the test's own.
+// Cluster is the API server, and the test's own namespace.
 type Cluster struct {
 	*testing.T
 	Config *rest.Config
@@ -95,7 +95,7 @@ type Cluster struct {
 	Kubeconfig string
 }
 
-// New makes a namespace.
+// New creates a namespace.
 func New(t *testing.T) *Cluster {
 	t.Helper()
 	c := &Cluster{T: t, Kubeconfig: os.Getenv("KUBECONFIG")}
@@ -120,8 +120,7 @@ func New(t *testing.T) *Cluster {
 	return c
 }
 
-// Eventually waits until condition returns nil. If that does not happen, the test fails
-// with its last error.
+// Eventually waits until condition returns nil. At the deadline the test fails with its last error.
 func (c *Cluster) Eventually(what string, condition func() error) {
 	c.Helper()
 	var err error
@@ -133,7 +132,7 @@ func (c *Cluster) Eventually(what string, condition func() error) {
 	c.Fatalf("%s: %v", what, err)
 }
 
-// Kubectl runs kubectl in the test's namespace and returns what it prints.
+// Kubectl runs kubectl in the test's namespace and returns its output.
 func (c *Cluster) Kubectl(args ...string) string {
 	c.Helper()
 	output, err := c.kubectl("", args...)
@@ -143,7 +142,7 @@ func (c *Cluster) Kubectl(args ...string) string {
 	return output
 }
 
-// KubectlFails runs kubectl, which must fail, and returns what it prints.
+// KubectlFails runs kubectl, which must fail, and returns its output.
 func (c *Cluster) KubectlFails(args ...string) string {
 	c.Helper()
 	output, err := c.kubectl("", args...)
@@ -161,7 +160,7 @@ func (c *Cluster) Apply(yaml string) {
 	}
 }
 
-// Shell runs a command in the folder of the chapter, and returns what it prints.
+// Shell runs a command in the chapter's folder, and returns its output.
 func (c *Cluster) Shell(command string) string {
 	c.Helper()
 	output, err := exec.Command("sh", "-c", command).CombinedOutput()
@@ -172,15 +171,15 @@ func (c *Cluster) Shell(command string) string {
 }
 
 func (c *Cluster) kubectl(stdin string, args ...string) (string, error) {
-	// The clean-up of a test runs it, too, so it is not bound to the test's context.
+	// A test's clean-up runs it, too, so it does not use the test's context.
 	run := exec.Command("kubectl", append([]string{"--namespace", c.Namespace}, args...)...)
 	run.Stdin = strings.NewReader(stdin)
 	output, err := run.CombinedOutput()
 	return string(output), err
 }
 
-// Readme opens the commands of the chapter's README. They run at the root of the repository
-// with this kubeconfig, each until it does what it should.
+// Readme opens the commands of the chapter's README. They run at the repository's root with this
+// kubeconfig, each until its result is right.
 func (c *Cluster) Readme(kubeconfig string) *readme.Script {
 	c.Helper()
 	script := readme.Open(c.T, "README.md", "Try it")
@@ -190,7 +189,7 @@ func (c *Cluster) Readme(kubeconfig string) *readme.Script {
 	}
 	for _, found := range regexp.MustCompile(`(?m)^kubectl (?:create [a-z]+ (\w\S*)|delete .*--all\b).*`).FindAllSubmatch(text, -1) {
 		if !strings.HasPrefix(string(found[1]), "byhand-") {
-			c.Errorf("a reader's own cluster may have one of that name: begin it with byhand-: %s", found[0])
+			c.Errorf("a reader's own cluster may have an object of that name: begin the name with byhand-: %s", found[0])
 		}
 	}
 	script.Dir, script.Env, script.Patience = "../..", []string{"KUBECONFIG=" + kubeconfig}, Deadline

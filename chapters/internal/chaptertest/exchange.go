@@ -13,22 +13,22 @@ import (
 	"k8s.io/client-go/rest"
 )
 
-// Exchange is a request that a test expects, with its answer.
+// Exchange is an expected request and its response.
 type Exchange struct {
 	Request string // METHOD path, and the body of a write
 	Code    int
 	Answer  string
 }
 
-// Expect starts an API server that expects these requests, in this order and no others. The
-// test fails otherwise.
+// Expect starts an API server that expects exactly these requests, in this order. Otherwise the test
+// fails.
 func Expect(t *testing.T, exchanges ...Exchange) *rest.Config {
 	t.Helper()
 	var mu sync.Mutex
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		mu.Lock()
 		defer mu.Unlock()
-		// How long the API server may take is client-go's business.
+		// client-go sets the timeout.
 		query := r.URL.Query()
 		query.Del("timeout")
 		r.URL.RawQuery = query.Encode()
@@ -57,7 +57,7 @@ func Expect(t *testing.T, exchanges ...Exchange) *rest.Config {
 	return &rest.Config{Host: server.URL}
 }
 
-// Status is the answer to a request that fails.
+// Status returns the response to a failed request.
 func Status(code int, reason string) string {
 	return fmt.Sprintf(`{"apiVersion":"v1","kind":"Status","status":"Failure","code":%d,"reason":%q,"message":"refused"}`, code, reason)
 }

@@ -10,7 +10,7 @@ import (
 	"example.com/byhand/internal/run/subprocess"
 )
 
-// Program is the running program of the chapter.
+// Program is the chapter's running program.
 type Program = subprocess.Program
 
 // Start runs the chapter's program. It is killed when the test ends, if it still runs.
@@ -25,11 +25,11 @@ func Start(t *testing.T, args ...string) *Program {
 	return subprocess.Run(t, exec.Command(binary, args...), Deadline)
 }
 
-// Binary is the chapter's program, for the commands of a README that run it.
+// Binary returns the path of the chapter's program, for README commands that run it.
 func Binary() string { return binary }
 
-// Mistakes starts the program with each of these arguments: it must end with exit code 1 and
-// one line, which begins with its name and says this.
+// Mistakes starts the program with each of these arguments: it must exit with code 1 and one line
+// that begins with its name and contains the text.
 func Mistakes(t *testing.T, says map[string][]string) {
 	t.Helper()
 	dir, err := os.Getwd()
@@ -44,7 +44,7 @@ func Mistakes(t *testing.T, says map[string][]string) {
 		}
 		output := strings.TrimSpace(p.Output())
 		if strings.Contains(output, "\n") || !strings.HasPrefix(output, name+": ") || !strings.Contains(output, want) {
-			t.Errorf("%q: want one line that begins with %s: and says %q, got\n%s", args, name, want, output)
+			t.Errorf("%q: want one line that begins with %s: and contains %q, got\n%s", args, name, want, output)
 		}
 	}
 }

@@ -1,8 +1,8 @@
-// Package webhook is what every server needs that the API server asks, of whatever kind: a
-// registration, an HTTPS server, and a handler with limits.
+// Package webhook has the parts that every server called by the API server needs: a registration,
+// an HTTPS server, and a handler with limits.
 //
-// Its neighbours: the chapters admission and versions bring the reviews and say what is
-// registered; package serve has the HTTP server and its certificate.
+// Its neighbors: the chapters admission and versions have the reviews and the registered objects;
+// package serve has the HTTP server and its certificate.
 //
 // # Basics
 //
@@ -14,19 +14,20 @@
 //
 // # Properties
 //
-//   - The API server asks the process that registers last. A process removes only its own
-//     registration when it ends.
-//   - No key is written anywhere. A process that starts again has a new one, and a
-//     certificate that is valid for longer than any process runs.
+//   - The API server calls the process that registered last. A process removes only its own
+//     registration when it exits.
+//   - No key is written anywhere. Each process creates a new one, with a certificate that is valid
+//     for longer than any process runs.
 //
 // # Caveats
 //
-//   - For that reason one process answers. Several behind one Service need one certificate,
-//     from a Secret, and a process that renews it: its key outlives them all.
-//   - A registration that another client deletes or changes stays so until the next start.
-//     Controllers that must not lose it watch the object, as they watch any other.
-//   - A process that was killed leaves its registration. The next one that starts replaces it.
-//   - The API server does not show a certificate of its own unless it is configured to, so
-//     any client that reaches the server can ask it. A review must give away nothing and
-//     change nothing.
+//   - So only one process serves. Several behind one Service need a common certificate, from a
+//     Secret, and a process that renews it: its key outlives them.
+//   - If another client deletes or changes a registration, it stays so until the next start.
+//     Controllers that must restore it watch the object.
+//   - Changing the annotation byhand/process makes it look like another process owns the
+//     registration: it is not removed on exit.
+//   - A killed process leaves its registration. The next one that starts replaces it.
+//   - The API server sends no client certificate unless configured, so any client that reaches
+//     the server can call it. A review must reveal nothing and change nothing.
 package webhook

@@ -13,8 +13,8 @@ import (
 	"k8s.io/client-go/util/retry"
 )
 
-// Reached sends a dry run about which the API server has to ask this process, and returns an error
-// if that cannot reach it. Any other error, such as a right that is missing, says nothing.
+// Reached sends a dry run for which the API server must call this process, and returns an error if it
+// cannot reach it. It ignores any other error, such as a missing permission.
 func Reached(ctx context.Context, create *rest.Request) error {
 	err := create.Param("dryRun", metav1.DryRunAll).Do(ctx).Error()
 	if err == nil || !strings.Contains(err.Error(), "webhook") || !strings.Contains(err.Error(), `Post "`) {
@@ -23,19 +23,19 @@ func Reached(ctx context.Context, create *rest.Request) error {
 	return fmt.Errorf("the API server cannot reach this program, which must run where that does (README.md, Try it): %w", err)
 }
 
-// process is the annotation that names the process of a registration.
+// process is the annotation that identifies a registration's process.
 const process = "byhand/process"
 
 // Object is an object that registers a server.
 type Object struct {
 	Client dynamic.ResourceInterface
-	// Want is the whole object. Install and Remove do not change it.
+	// Want is the whole object. Install and Remove do not modify it.
 	Want *unstructured.Unstructured
 	// Process is the unique name of this process.
 	Process string
 }
 
-// Install creates the object, or replaces it: a process that was killed may have left one.
+// Install creates the object, or replaces it: a killed process may have left it.
 func (o Object) Install(ctx context.Context) error {
 	want := o.Want.DeepCopy()
 	want.SetAnnotations(map[string]string{process: o.Process})

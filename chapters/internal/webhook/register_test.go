@@ -13,7 +13,7 @@ import (
 	"example.com/byhand/chapters/internal/webhook"
 )
 
-// newObject returns one whose API server expects these requests.
+// newObject returns an object whose API server expects these requests.
 func newObject(t *testing.T, exchanges ...chaptertest.Exchange) webhook.Object {
 	t.Helper()
 	things := schema.GroupVersionResource{Group: "example.com", Version: "v1", Resource: "things"}
@@ -27,12 +27,12 @@ func newObject(t *testing.T, exchanges ...chaptertest.Exchange) webhook.Object {
 
 const path = " /apis/example.com/v1/things/a"
 
-// is the object as a process has written it.
+// is returns the object as written by a process.
 func is(process string) string {
 	return `{"apiVersion":"example.com/v1","kind":"Thing","metadata":{"annotations":{"byhand/process":"` + process + `"},"name":"a","resourceVersion":"7"}}`
 }
 
-// What is there already is replaced, also if another process writes it at the same time.
+// TestInstall: an existing object is replaced, even if another process writes it at the same time.
 func TestInstall(t *testing.T) {
 	const anew = `{"apiVersion":"example.com/v1","kind":"Thing","metadata":{"annotations":{"byhand/process":"me"},"name":"a"}}`
 	gone := chaptertest.Exchange{Request: "GET" + path, Code: 404, Answer: chaptertest.Status(404, "NotFound")}
@@ -54,7 +54,7 @@ func TestInstall(t *testing.T) {
 	}
 }
 
-// An API server elsewhere says that nothing answers. What it refuses for another reason has come
+// TestReached: an API server elsewhere reports a failed call. Any other error means that the call got
 // through.
 func TestReached(t *testing.T) {
 	for message, want := range map[string]bool{
@@ -74,16 +74,16 @@ func TestReached(t *testing.T) {
 	}
 }
 
-// The end of a process removes what it was the last to write, and nothing else.
+// TestRemove: at its exit a process removes the object only if it was the last to write it.
 func TestRemove(t *testing.T) {
 	const remove = "DELETE" + path + ` {"kind":"DeleteOptions","apiVersion":"v1","preconditions":{"resourceVersion":"7"}}`
 	mine := chaptertest.Exchange{Request: "GET" + path, Code: 200, Answer: is("me")}
 	others := chaptertest.Exchange{Request: "GET" + path, Code: 200, Answer: is("other")}
 	for reason, exchanges := range map[string][]chaptertest.Exchange{
-		"this process's":            {mine, {Request: remove, Code: 200, Answer: chaptertest.Status(200, "")}},
-		"another process's":         {others},
-		"another one writes it now": {mine, {Request: remove, Code: 409, Answer: chaptertest.Status(409, "Conflict")}, others},
-		"gone":                      {{Request: "GET" + path, Code: 404, Answer: chaptertest.Status(404, "NotFound")}},
+		"this process's":                {mine, {Request: remove, Code: 200, Answer: chaptertest.Status(200, "")}},
+		"another process's":             {others},
+		"another process writes it now": {mine, {Request: remove, Code: 409, Answer: chaptertest.Status(409, "Conflict")}, others},
+		"gone":                          {{Request: "GET" + path, Code: 404, Answer: chaptertest.Status(404, "NotFound")}},
 	} {
 		t.Run(reason, func(t *testing.T) {
 			if err := newObject(t, exchanges...).Remove(t.Context()); err != nil {

@@ -18,16 +18,16 @@ import (
 )
 
 const (
-	// maxBytes is the size of a review. The API server takes at most 3 MiB of an object, and a
-	// review has the old one as well.
+	// maxBytes limits a review. The API server accepts at most 3 MiB per object, and a review has
+	// the old object as well.
 	maxBytes = 10_000_000
-	// maxTime is how long a review may take. It ends sooner if the API server does not wait any longer.
+	// maxTime limits a review's duration. It ends earlier if the API server stops waiting.
 	maxTime = 8 * time.Second
-	// atOnce is how many reviews are decided at the same time. One of 10 MB may allocate 400 MB.
+	// atOnce limits concurrent reviews. One of 10 MB may allocate 400 MB.
 	atOnce = 4
 )
 
-// Listen takes an address as package listen does, for HTTPS. Call Run, once.
+// Listen parses an address like package listen, for HTTPS. Call Run once.
 func Listen(address string, remote bool, certificate *serve.Certificate, handler http.Handler) (*serve.Server, error) {
 	server, err := serve.Listen(address, remote, func(*net.TCPAddr) http.Handler { return handler })
 	if err != nil {
@@ -37,19 +37,18 @@ func Listen(address string, remote bool, certificate *serve.Certificate, handler
 	return server, nil
 }
 
-// Decide answers one review. An error of Invalid is about the review, any other one means
-// that there is no answer.
+// Decide handles one review. An error from Invalid means a bad review, any other error that there is
+// no answer.
 type Decide func(ctx context.Context, body []byte) (answer any, err error)
 
-// Review hands the body of each request to decide, and sends what it returns as JSON with
-// 200. Everything else is a call that failed, to the API server: what becomes of the
-// request then, the failurePolicy says. An error of decide is answered with 500, one of
-// Invalid with 400, more than 10 MB with 413, another content type with 415, another method
-// with 405. A panic is answered with 500, and 504 means that 8 seconds are over.
+// Review passes the body of each request to decide, and sends the result as JSON with 200. The API
+// server treats any other code as a failed call: then the failurePolicy applies. An error of decide
+// is answered with 500, one from Invalid with 400, more than 10 MB with 413, a wrong content type
+// with 415, a wrong method with 405, a panic with 500, and a review of more than 8 seconds with 504.
 func Review(decide Decide) http.Handler { return &reviews{make(chan struct{}, atOnce), decide} }
 
 type reviews struct {
-	slots  chan struct{} // has one element for each review that is being decided
+	slots  chan struct{} // one element per running review
 	decide Decide
 }
 
@@ -77,7 +76,7 @@ func (s *reviews) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	w.Header().Set("Content-Type", "application/json")
-	// An error means that the client has gone.
+	// An error means that the client has disconnected.
 	_, _ = w.Write(answer)
 }
 
@@ -86,10 +85,10 @@ func (s *reviews) review(ctx context.Context, body []byte) (answer []byte, err e
 	case s.slots <- struct{}{}:
 		defer func() { <-s.slots }()
 	case <-ctx.Done():
-		return nil, fmt.Errorf("%d other reviews take all the time: %w", atOnce, ctx.Err())
+		return nil, fmt.Errorf("%d other reviews are running: %w", atOnce, ctx.Err())
 	}
 	defer func() {
-		// net/http would close the connection, and the API server say EOF and no more.
+		// Otherwise net/http closes the connection, and the API server only reports EOF.
 		if reason := recover(); reason != nil {
 			klog.FromContext(ctx).Error(nil, "Panic", "reason", reason, "stack", string(debug.Stack()))
 			answer, err = nil, fmt.Errorf("panic: %v", reason)
@@ -104,7 +103,7 @@ func (s *reviews) review(ctx context.Context, body []byte) (answer []byte, err e
 
 type invalid struct{ error }
 
-// Invalid is an error about the review itself.
+// Invalid returns an error about the review itself.
 func Invalid(format string, args ...any) error { return invalid{fmt.Errorf(format, args...)} }
 
 func code(err error) int {

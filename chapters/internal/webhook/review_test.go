@@ -17,10 +17,10 @@ import (
 	"example.com/byhand/kit/serve"
 )
 
-// echo answers with what it was asked.
+// echo returns the body.
 func echo(_ context.Context, body []byte) (any, error) { return string(body), nil }
 
-// ask sends a review and returns the answer.
+// ask sends a review and returns the response.
 func ask(handler http.Handler, method, contentType, body string) (code int, answer string) {
 	request, recorder := httptest.NewRequest(method, "/", strings.NewReader(body)), httptest.NewRecorder()
 	request.Header.Set("Content-Type", contentType)
@@ -28,7 +28,7 @@ func ask(handler http.Handler, method, contentType, body string) (code int, answ
 	return recorder.Code, strings.TrimSpace(recorder.Body.String())
 }
 
-// Whatever comes, there is an answer, and the handler goes on.
+// TestReview: every request gets a response, and the handler continues.
 func TestReview(t *testing.T) {
 	decide := func(ctx context.Context, body []byte) (any, error) {
 		switch string(body) {
@@ -68,7 +68,7 @@ func TestReview(t *testing.T) {
 	}
 }
 
-// Four reviews are decided at the same time. A review that waits too long is answered.
+// TestReviewsAtOnce: four reviews run at the same time. One that waits too long gets a response.
 func TestReviewsAtOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		end := make(chan struct{})
@@ -96,7 +96,7 @@ func TestReviewsAtOnce(t *testing.T) {
 	})
 }
 
-// The server speaks TLS, with the certificate, and ends with its context.
+// TestListen: the server speaks TLS, with the certificate, and stops with its context.
 func TestListen(t *testing.T) {
 	certificate, err := serve.NewCertificate([]string{"127.0.0.1"}, serve.Lifetime)
 	if err != nil {

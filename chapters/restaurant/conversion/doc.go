@@ -1,37 +1,35 @@
-// Package conversion changes the objects of the restaurant from one version into another.
+// Package conversion converts the restaurant's objects between versions.
 //
-// Its neighbours: the webhook of the chapter versions calls it. The types are those of packages
-// v1alpha1 and v1beta1.
+// Its neighbors: the webhook of the chapter versions calls it. The types are in packages v1alpha1
+// and v1beta1.
 //
 // # Properties
 //
-//   - Pure: the result depends on the object alone, and nothing else changes.
-//   - Total: every object of the Go types is converted, also one that no schema admits. One
-//     object that fails would break each list that has it, and the deletion of its
-//     namespace.
-//   - Lossless, both ways: an object that its schema admits is equal to what it was when it
-//     is converted and converted back. What v1beta1 cannot express goes into an annotation.
-//   - Valid stays valid: what the schema of one version admits becomes what the other one
-//     admits. The object could not be edited otherwise.
+//   - Pure: the result depends only on the object, and nothing else changes.
+//   - Total: every object of the Go types is converted, even if no schema admits it. One failing
+//     object would break each list that contains it, and the deletion of its namespace.
+//   - Lossless, both ways: a valid object is unchanged after a conversion and back. An annotation
+//     keeps the data that v1beta1 cannot express.
+//   - Valid stays valid: a valid object of one version becomes a valid object of the other.
+//     Otherwise it could not be edited.
 //
 // # The annotation
 //
-// v1alpha1 tells apart [salami, tomato, salami] and [salami, salami, tomato], v1beta1 does
-// not. So the v1beta1 object carries the list in an annotation. On the way back the
-// annotation counts only if it still says the same as the spec. If a client has changed the
-// spec in v1beta1 meanwhile, the spec is right and the annotation is dropped.
+// v1alpha1 distinguishes [salami, tomato, salami] from [salami, salami, tomato], v1beta1 does
+// not. So the v1beta1 object carries the list in an annotation. On the way back the annotation is
+// used only if it still matches the spec. If a client has changed the spec in v1beta1 meanwhile,
+// the spec wins and the annotation is dropped.
 //
-// v1beta1 says nothing that v1alpha1 cannot, so the other direction needs no annotation. What
-// no schema of v1beta1 admits, a quantity of 0, more than MaxQuantity portions or a name that
-// comes twice, is not kept: an annotation is behind no schema, and a client could bring it in
-// by one.
+// v1alpha1 can express all valid v1beta1 objects, so the other direction needs no annotation. The
+// conversion drops values that v1beta1 does not allow (a quantity of 0, more than MaxQuantity
+// portions, a duplicate name): annotations are not validated, so a client could smuggle them in.
 //
 // # Caveats
 //
-//   - The annotation belongs to this package. What a client writes into it counts if it says
-//     the same as the spec, and is dropped otherwise.
-//   - An object may have 256 KiB of annotations. Where ours does not fit, the order is lost:
-//     total goes before lossless.
-//   - A field that only the schema knows, and these Go types do not, would be lost. A test
-//     beside this package compares the two.
+//   - The annotation belongs to this package. A client's value is used if it matches the spec, and
+//     is dropped otherwise.
+//   - An object may have 256 KiB of annotations. If ours does not fit, the order is lost: total
+//     has priority over lossless.
+//   - A field that only the schema has, and these Go types lack, would be lost. A test in
+//     chapters/restaurant compares the two.
 package conversion

@@ -11,36 +11,36 @@ import (
 	"example.com/byhand/chapters/restaurant/v1beta1"
 )
 
-// layers is the annotation of a v1beta1 Pizza that has what v1beta1 cannot say: the list of
+// layers is a v1beta1 Pizza's annotation with the data that v1beta1 cannot express: the list of
 // v1alpha1, as JSON.
 const layers = "v1alpha1." + v1alpha1.GroupName + "/toppings"
 
-// PizzaToV1beta1 returns the same pizza in v1beta1. It shares no memory with in. TypeMeta
-// is left empty.
+// PizzaToV1beta1 returns the same pizza in v1beta1. It shares no memory with in. TypeMeta stays
+// empty.
 func PizzaToV1beta1(in *v1alpha1.Pizza) *v1beta1.Pizza {
 	out := &v1beta1.Pizza{}
 	in.ObjectMeta.DeepCopyInto(&out.ObjectMeta)
 	names := in.Spec.Toppings
 	out.Spec.Toppings = count(names)
 
-	// In a v1alpha1 object a client has forged it.
+	// In a v1alpha1 object it is forged.
 	remove(&out.ObjectMeta)
-	// The list says more than v1beta1 can.
+	// v1beta1 cannot express the list.
 	if !slices.Equal(list(out.Spec.Toppings), names) {
 		put(&out.ObjectMeta, names)
 	}
 	return out
 }
 
-// PizzaToV1alpha1 is the opposite of PizzaToV1beta1.
+// PizzaToV1alpha1 is the inverse of PizzaToV1beta1.
 func PizzaToV1alpha1(in *v1beta1.Pizza) *v1alpha1.Pizza {
 	out := &v1alpha1.Pizza{}
 	in.ObjectMeta.DeepCopyInto(&out.ObjectMeta)
 	toppings := in.Spec.Toppings
 	out.Spec.Toppings = list(toppings)
 
-	// Any client can write the annotation. It counts if it says the same as the spec, which
-	// the schema has admitted.
+	// Any client can write the annotation. It is used only if it matches the spec, which the
+	// schema has validated.
 	var before []string
 	if json.Unmarshal([]byte(in.Annotations[layers]), &before) == nil && slices.Equal(count(before), toppings) {
 		out.Spec.Toppings = before
@@ -68,8 +68,8 @@ func count(names []string) []v1beta1.PizzaTopping {
 	return toppings
 }
 
-// list returns each name as often as its quantity says. What no schema admits comes here, too:
-// a quantity of 10⁹ must not take gigabytes. Then each name stands there once.
+// list returns each name as often as its quantity. The input may be invalid: a quantity of 10⁹ must
+// not take gigabytes. Then the result has each name once.
 func list(toppings []v1beta1.PizzaTopping) []string {
 	if toppings == nil {
 		return nil
@@ -89,13 +89,13 @@ func list(toppings []v1beta1.PizzaTopping) []string {
 	return names
 }
 
-// put writes names into the annotation. If they do not fit, they are left out, and with them
-// the order: the API server refuses a converted object with too many annotations, and with it
-// each list that has this object.
+// put writes names into the annotation. If they do not fit, it omits them and the order is lost: the
+// API server rejects a converted object with too many annotations, and with it each list that
+// contains the object.
 func put(meta *metav1.ObjectMeta, names []string) {
 	text, err := json.Marshal(names)
 	if err != nil {
-		panic(err) // Strings can be written as JSON.
+		panic(err) // strings can always be encoded
 	}
 	metav1.SetMetaDataAnnotation(meta, layers, string(text))
 	if validation.ValidateAnnotationsSize(meta.Annotations) != nil {
@@ -103,7 +103,7 @@ func put(meta *metav1.ObjectMeta, names []string) {
 	}
 }
 
-// remove removes the annotation. It leaves nil, not an empty map, as it was before put.
+// remove removes the annotation. It leaves nil, not an empty map, like before put.
 func remove(meta *metav1.ObjectMeta) {
 	delete(meta.Annotations, layers)
 	if len(meta.Annotations) == 0 {

@@ -19,14 +19,14 @@ func of(name string, quantity int32) v1beta1.PizzaTopping {
 	return v1beta1.PizzaTopping{Name: name, Quantity: quantity}
 }
 
-// What each version says of a pizza that begins in v1alpha1, and of one that begins in
+// TestPizza checks each version of a pizza that begins in v1alpha1, and of one that begins in
 // v1beta1.
 func TestPizza(t *testing.T) {
 	for _, test := range []struct {
 		reason string
 		names  []string
 		want   toppings
-		// annotated: v1beta1 cannot say it.
+		// annotated: v1beta1 cannot express it.
 		annotated bool
 	}{
 		{"nothing", nil, nil, false},
@@ -51,8 +51,8 @@ func TestPizza(t *testing.T) {
 	}
 }
 
-// A client that changes the spec in the other version is right: what the annotation remembers
-// goes.
+// TestSpecBeatsAnnotation: if a client changes the spec in the other version, the spec wins and the
+// annotation is dropped.
 func TestSpecBeatsAnnotation(t *testing.T) {
 	pizza := conversion.PizzaToV1beta1(&v1alpha1.Pizza{Spec: v1alpha1.PizzaSpec{Toppings: []string{"salami", "tomato", "salami"}}})
 	pizza.Spec.Toppings[0].Quantity = 1
@@ -62,7 +62,7 @@ func TestSpecBeatsAnnotation(t *testing.T) {
 	}
 }
 
-// A quantity that no schema admits takes no memory: each name stands there once.
+// TestInvalid: an invalid quantity takes no memory: the result has each name once.
 func TestInvalid(t *testing.T) {
 	before := &v1beta1.Pizza{Spec: v1beta1.PizzaSpec{Toppings: toppings{of("salami", 1_000_000_000), of("tomato", -1)}}}
 	if diff := cmp.Diff([]string{"salami", "tomato"}, conversion.PizzaToV1alpha1(before).Spec.Toppings); diff != "" {
@@ -70,8 +70,8 @@ func TestInvalid(t *testing.T) {
 	}
 }
 
-// Converted and converted back, each pizza that its schema admits is what it was, and what a
-// pizza of v1alpha1 becomes, v1beta1 admits. On the wire, too, where nil and empty differ.
+// TestRoundTrips: a valid pizza is unchanged after a conversion and back, and a valid v1alpha1 pizza
+// becomes a valid v1beta1 pizza. The same holds in JSON, where nil and empty differ.
 func TestRoundTrips(t *testing.T) {
 	seed := rand.Uint64()
 	t.Logf("seed %d", seed)
@@ -119,7 +119,7 @@ func randomMeta(random *rand.Rand) metav1.ObjectMeta {
 	return meta
 }
 
-// overTheWire returns what is left of an object after it was sent.
+// overTheWire returns an object after a JSON round trip.
 func overTheWire[T any](t *testing.T, object *T) *T {
 	t.Helper()
 	sent, err := json.Marshal(object)
@@ -133,8 +133,8 @@ func overTheWire[T any](t *testing.T, object *T) *T {
 	return received
 }
 
-// A client may write any annotation into its Pizza. It counts only if it says the same as the
-// spec: no schema checks an annotation.
+// TestForgedAnnotations: a client may write any annotation into its Pizza. It is used only if it
+// matches the spec, since no schema checks an annotation.
 func TestForgedAnnotations(t *testing.T) {
 	const annotation = "v1alpha1.restaurant.programming-kubernetes.info/toppings"
 	for _, forged := range []string{"{", `["salami","tomato"]`} {
@@ -145,7 +145,7 @@ func TestForgedAnnotations(t *testing.T) {
 		}
 	}
 
-	// In v1alpha1 the list itself is right, in its own order.
+	// In v1alpha1 the list itself counts, in its own order.
 	names := []string{"salami", "salami", "tomato"}
 	before := &v1alpha1.Pizza{Spec: v1alpha1.PizzaSpec{Toppings: names}}
 	before.Annotations = map[string]string{annotation: `["salami","tomato","salami"]`}

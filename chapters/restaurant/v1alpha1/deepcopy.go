@@ -6,7 +6,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 )
 
-// Each pointer, slice and map gets memory of its own, nil stays nil, and empty stays empty.
+// Each pointer, slice and map has separate memory, nil stays nil, and empty stays empty.
 
 // DeepCopyInto writes a deep copy of p into out, which must not be nil.
 func (p *Pizza) DeepCopyInto(out *Pizza) {
@@ -25,8 +25,8 @@ func (p *Pizza) DeepCopyObject() runtime.Object {
 	return out
 }
 
-// DeepCopyInto writes a deep copy of s into out, which must not be nil. A topping holds no
-// pointer, so a copy of the slice is enough.
+// DeepCopyInto writes a deep copy of s into out, which must not be nil. A topping has no pointers,
+// so copying the slice is enough.
 func (s *PizzaSpec) DeepCopyInto(out *PizzaSpec) {
 	*out = *s
 	out.Toppings = slices.Clone(s.Toppings)

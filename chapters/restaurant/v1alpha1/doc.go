@@ -1,6 +1,5 @@
-// Package v1alpha1 is the first version of the restaurant: the toppings of a Pizza are a
-// list of names.
+// Package v1alpha1 is the restaurant's first version: a Pizza's toppings are a list of names.
 //
-// Its neighbours: package v1beta1 is the second version, package conversion changes one
-// into the other. The chapters admission and versions use all three.
+// Its neighbors: package v1beta1 is the second version, package conversion converts between
+// them. The chapters admission and versions use all three.
 package v1alpha1

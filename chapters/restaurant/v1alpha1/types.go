@@ -10,16 +10,16 @@ type Pizza struct {
 	Spec PizzaSpec `json:"spec"`
 }
 
-// PizzaSpec says what is on a pizza.
+// PizzaSpec describes a pizza.
 type PizzaSpec struct {
-	// Toppings are the names of Toppings, from the bottom up. One that is named twice is on
+	// Toppings are the names of Toppings, from the bottom up. A name that occurs twice is on
 	// the pizza twice. An empty list becomes tomato, mozzarella and salami.
 	//
-	// omitzero leaves nil out and keeps [], as a copy and a conversion do.
+	// omitzero omits nil and keeps [], like a copy and a conversion.
 	Toppings []string `json:"toppings,omitzero"`
 }
 
-// Topping is what a pizza may have on it. It belongs to no namespace.
+// Topping is an ingredient for pizzas. It is cluster-scoped.
 type Topping struct {
 	metav1.TypeMeta   `json:""`
 	metav1.ObjectMeta `json:"metadata,omitempty"`
@@ -27,13 +27,13 @@ type Topping struct {
 	Spec ToppingSpec `json:"spec"`
 }
 
-// ToppingSpec says what a topping is.
+// ToppingSpec describes a topping.
 type ToppingSpec struct {
-	// Cost is what one portion costs, in cents.
+	// Cost is the price of one portion, in cents.
 	Cost int32 `json:"cost"`
 }
 
-// ToppingList is the reply to a list request.
+// ToppingList is the response to a list request.
 type ToppingList struct {
 	metav1.TypeMeta `json:""`
 	metav1.ListMeta `json:"metadata,omitempty"`

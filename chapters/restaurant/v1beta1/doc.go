@@ -1,6 +1,5 @@
-// Package v1beta1 is the second version of the restaurant: each topping of a Pizza has a
-// quantity. It is the hub: chapters compare and decide in this version alone.
+// Package v1beta1 is the restaurant's second version: each topping of a Pizza has a quantity. It
+// is the hub: chapters compare and decide only in this version.
 //
-// Its neighbours: package v1alpha1 is the first version, package conversion changes one
-// into the other.
+// Its neighbors: package v1alpha1 is the first version, package conversion converts between them.
 package v1beta1

@@ -14,25 +14,25 @@ type Pizza struct {
 	Spec PizzaSpec `json:"spec"`
 }
 
-// PizzaSpec says what is on a pizza.
+// PizzaSpec describes a pizza.
 type PizzaSpec struct {
 	// Toppings are on the pizza from the bottom up, each name once. An empty list becomes
 	// tomato, mozzarella and salami.
 	//
-	// omitzero leaves nil out and keeps [], as a copy and a conversion do.
+	// omitzero omits nil and keeps [], like a copy and a conversion.
 	Toppings []PizzaTopping `json:"toppings,omitzero"`
 }
 
-// PizzaTopping is one of the toppings of a pizza.
+// PizzaTopping is one topping of a pizza.
 type PizzaTopping struct {
-	// Name is that of a Topping.
+	// Name is a Topping's name.
 	Name string `json:"name"`
-	// Quantity is how many portions, 1 to MaxQuantity.
+	// Quantity is the number of portions, 1 to MaxQuantity.
 	Quantity int32 `json:"quantity"`
 }
 
-// MaxQuantity is how many portions a pizza has at most, all toppings together. The schema
-// says so, and the conversion needs it: v1alpha1 has a string for each portion.
+// MaxQuantity is the maximum number of portions on a pizza, all toppings together. The schema
+// enforces it, and the conversion needs it: v1alpha1 has a string for each portion.
 const MaxQuantity = 20
 
 // Topping and ToppingSpec are the same in both versions.
