@@ -18,6 +18,9 @@ define SECOND_TERMINAL
 $(if $(OWN),@echo 'After Ctrl-C the cluster still runs: make cluster-down removes it.')
 endef
 
+# Before a program that runs in the foreground. Our own cluster is kept up meanwhile.
+KEEP_UP := $(if $(OWN),go -C tools/cluster build -o ../../bin/cluster/cluster . && exec bin/cluster/cluster exec --name byhand --,exec)
+
 STATICCHECK := honnef.co/go/tools/cmd/staticcheck@v0.8.2
 # All build tags of tests.
 TAGS := integration,bare,long,mutants,page
@@ -45,7 +48,7 @@ run: $(PLAYER) ## Run the controller; starts a cluster unless KUBECONFIG names y
 	@echo 127.0.0.1:0 >bin/page
 	@$(if $(PLAYER),$(PLAYER) --address bin/page internal/observe/page/recording.json) $(MAKE) --no-print-directory bin/byhand own-cluster install samples
 	$(SECOND_TERMINAL)
-	@exec bin/byhand --page "$$(cat bin/page)"
+	@$(KEEP_UP) bin/byhand --page "$$(cat bin/page)"
 
 # It imports only the standard library, so it builds quickly.
 bin/replay:
@@ -119,7 +122,7 @@ chapter: chapter-exists own-cluster ## Run a chapter: make chapter CHAPTER=http 
 	$(if $(CHAPTER_CRDS),@$(KUBECTL) apply -f $(CHAPTER_SAMPLES))
 	cd chapters && go build -o ../bin/ ./$(CHAPTER)
 	$(SECOND_TERMINAL)
-	@$(BESIDE_$(CHAPTER)) $(if $(BESIDE_$(CHAPTER)),,exec )bin/$(CHAPTER) $(ARGS)
+	@$(BESIDE_$(CHAPTER)) $(if $(BESIDE_$(CHAPTER)),,$(KEEP_UP) )bin/$(CHAPTER) $(ARGS)
 
 chapter-down: chapter-exists ### Take away what a chapter has installed, and its CRDs
 	@test ! -e chapters/$(CHAPTER)/down.sh || { export PATH="$(CURDIR)/bin:$$PATH" && sh chapters/$(CHAPTER)/down.sh; }
@@ -251,7 +254,7 @@ look: own-cluster ## See what any controller hears, sends and does wrong: make l
 	@test -n "$(CONTROLLER)" || { echo "which controller? make look CONTROLLER='../theirs/manager --kubeconfig {kubeconfig}'"; exit 1; }
 	@go build -o bin/look ./tools/look
 	$(SECOND_TERMINAL)
-	@exec bin/look $(LOOK) -- $(CONTROLLER)
+	@$(KEEP_UP) bin/look $(LOOK) -- $(CONTROLLER)
 
 # More: go test -tags long -v -timeout 2h -parallel 4 ./tools/judge/internal/court -everything, which has the scripts, too
 test-judge: bin/byhand ### See that the judge catches each known bug, and none here (7 minutes)

@@ -2,6 +2,7 @@ package main
 
 import (
 	"cmp"
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -34,7 +35,7 @@ func (c *cluster) up(out io.Writer) error {
 	}
 	// One at a time: two builds, or two starts of one cluster, would write the same
 	// files.
-	unlock, err := lock(filepath.Join(c.home, "cluster", "state"), out)
+	unlock, err := c.lock(out)
 	if err != nil {
 		return err
 	}
@@ -47,32 +48,58 @@ func (c *cluster) up(out io.Writer) error {
 	if err != nil {
 		return err
 	}
-	// start writes the kubeconfig last: without it, an earlier up did not finish.
-	_, unfinished := os.Stat(c.kubeconfig())
-	if created && unfinished == nil && c.serves() {
+	if created && c.complete() {
 		fmt.Fprintf(out, "cluster %s is running: export KUBECONFIG=%s\n", c.name, c.kubeconfig())
 		return nil
 	}
+	return c.start(created, out)
+}
 
-	start := time.Now()
-	if created {
-		fmt.Fprintf(out, "cluster %s is not running: starting it again\n", c.name)
-		if err := c.portsFree(5 * time.Second); err != nil {
-			return err
+// complete reports whether the cluster needs no start. start writes the kubeconfig
+// last: without it, an earlier up did not finish.
+func (c *cluster) complete() bool {
+	_, unfinished := os.Stat(c.kubeconfig())
+	return unfinished == nil && c.serves() == nil
+}
+
+// watch starts each program that ends again, and prints which one and the last line of its log.
+// It returns when ctx is done or the cluster is removed.
+func (c *cluster) watch(ctx context.Context, out io.Writer) {
+	tick := time.NewTicker(time.Second)
+	defer tick.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick.C:
 		}
-	} else {
-		fmt.Fprintf(out, "cluster %s: starting\n", c.name)
+		if stopped, err := c.stopped(); err == nil && len(stopped) == 0 {
+			continue
+		}
+		if exists, err := c.startAgain(out); err != nil {
+			fmt.Fprintln(out, "cluster:", err)
+		} else if !exists {
+			return
+		}
 	}
-	if err := c.start(created); err != nil {
-		return fmt.Errorf("%w\nIf it does not recover, remove it with its data (make cluster-down) and start a new one (make cluster)", err)
+}
+
+// startAgain starts what of the cluster is not running, and reports whether there is a cluster.
+func (c *cluster) startAgain(out io.Writer) (exists bool, err error) {
+	unlock, err := c.lock(out)
+	if err != nil {
+		return false, err
 	}
-	fmt.Fprintf(out, "cluster %s is ready after %.1f s: export KUBECONFIG=%s\n", c.name, time.Since(start).Seconds(), c.kubeconfig())
-	return nil
+	defer unlock()
+	if exists, err = c.reconcileProcesses(); err != nil || !exists {
+		return false, err
+	}
+	return true, c.start(true, out)
 }
 
 // down stops the cluster's processes and removes its data.
 func (c *cluster) down(out io.Writer) error {
-	unlock, err := lock(filepath.Join(c.home, "cluster", "state"), out)
+	unlock, err := c.lock(out)
 	if err != nil {
 		return err
 	}
@@ -153,24 +180,44 @@ func (c *cluster) forgetDead(running map[int]string) error {
 	return nil
 }
 
-// serves reports whether each program runs and the API server says it is ready.
-func (c *cluster) serves() bool {
-	stopped, err := c.stopped()
-	return err == nil && len(stopped) == 0 && c.kubectl("get", "--raw", "/readyz", "--request-timeout=5s") == nil
+// serves returns nil if each program runs and the API server says it is ready. Otherwise it
+// says what is missing.
+func (c *cluster) serves() error {
+	if stopped, err := c.stopped(); err != nil || len(stopped) > 0 {
+		return cmp.Or(err, fmt.Errorf("not running: %s", strings.Join(stopped, ", ")))
+	}
+	return c.kubectl("get", "--raw", "/readyz", "--request-timeout=5s")
 }
 
 // wholeControlPlane is what a cluster is created with unless told otherwise.
 const wholeControlPlane = "etcd,kube-apiserver,kube-controller-manager,kube-scheduler,kwok-controller"
 
-// start creates the cluster or starts what of it is not running, waits until it
-// serves, and sees that the scheduler has a node. What a cluster was created with stays:
-// one that exists gets no certificates.
-func (c *cluster) start(created bool) error {
-	if !created {
+// start starts what of the cluster is not running, and prints what that is and why.
+func (c *cluster) start(created bool, out io.Writer) error {
+	start := time.Now()
+	if created {
+		fmt.Fprintf(out, "cluster %s: starting it again%s\n", c.name, c.lastLines())
+		if err := c.portsFree(5 * time.Second); err != nil {
+			return err
+		}
+	} else {
+		fmt.Fprintf(out, "cluster %s: starting\n", c.name)
 		if err := c.writeFrontProxy(); err != nil {
 			return err
 		}
 	}
+	if err := c.startPrograms(); err != nil {
+		return fmt.Errorf("cluster %s does not start: %w\nlogs: %s%s\nIf it does not recover, remove it with its data (make cluster-down) and start a new one (make cluster)",
+			c.name, err, filepath.Join(c.dir(), "logs"), c.lastLines())
+	}
+	fmt.Fprintf(out, "cluster %s is ready after %.1f s: export KUBECONFIG=%s\n", c.name, time.Since(start).Seconds(), c.kubeconfig())
+	return nil
+}
+
+// startPrograms creates the cluster or starts what of it is not running, waits until it
+// serves, and sees that the scheduler has a node. What a cluster was created with stays:
+// one that exists gets no certificates.
+func (c *cluster) startPrograms() error {
 	if err := c.writeKwokctlConfig(); err != nil {
 		return err
 	}
@@ -178,21 +225,23 @@ func (c *cluster) start(created bool) error {
 	err := c.kwokctl("create", "cluster", "--kubeconfig=", "--timeout=90s", "--config="+c.kwokctlConfig(),
 		"--components="+cmp.Or(c.components, wholeControlPlane))
 	if err != nil {
-		return c.explain(err)
+		return err
 	}
-	for deadline := time.Now().Add(time.Minute); !c.serves(); time.Sleep(100 * time.Millisecond) {
-		if time.Now().After(deadline) {
-			return c.explain(errors.New("the API server is not ready after a minute"))
+	for deadline := time.Now().Add(time.Minute); ; time.Sleep(100 * time.Millisecond) {
+		if err := c.serves(); err == nil {
+			break
+		} else if time.Now().After(deadline) {
+			return fmt.Errorf("the API server is not ready after a minute: %w", err)
 		}
 	}
 	// A cluster without kwok has no node.
 	if _, err := os.Lstat(filepath.Join(c.dir(), "bin", "kwok-controller")); err == nil {
 		// A real node is limited to 110 Pods. These Pods run nothing, so there is no need.
 		if err := c.kwokctl("scale", "node", "--replicas=1", "--param=.allocatable.pods=10000", "--config="+c.kwokctlConfig()); err != nil {
-			return c.explain(err)
+			return err
 		}
 		if err := c.kubectl("wait", "node", "--all", "--for=condition=Ready", "--timeout=60s"); err != nil {
-			return c.explain(err)
+			return err
 		}
 	}
 	// The same file under a name that is easy to type. It exists only when the start is complete.
@@ -203,16 +252,16 @@ func (c *cluster) start(created bool) error {
 	return os.WriteFile(c.kubeconfig(), content, 0o600)
 }
 
-// explain adds the last words of the programs that are not running, which say
-// what went wrong (a port that is taken, a disk that is full).
-func (c *cluster) explain(cause error) error {
-	message := fmt.Sprintf("cluster %s does not start: %v\nlogs: %s", c.name, cause, filepath.Join(c.dir(), "logs"))
+// lastLines returns a line for each program that is not running, with the last line of its
+// log, which says what went wrong (a port that is taken, a disk that is full).
+func (c *cluster) lastLines() string {
+	var lines string
 	stopped, _ := c.stopped()
 	for _, program := range stopped {
 		if log, err := os.ReadFile(filepath.Join(c.dir(), "logs", program+".log")); err == nil {
-			lines := strings.Split(strings.TrimSpace(string(log)), "\n")
-			message += fmt.Sprintf("\n%s has stopped; its last line: %s", program, lines[len(lines)-1])
+			all := strings.Split(strings.TrimSpace(string(log)), "\n")
+			lines += fmt.Sprintf("\n%s has stopped; the last line of its log: %s", program, all[len(all)-1])
 		}
 	}
-	return errors.New(message)
+	return lines
 }

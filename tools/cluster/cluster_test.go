@@ -1,7 +1,6 @@
 package main
 
 import (
-	"errors"
 	"fmt"
 	"net"
 	"os"
@@ -58,7 +57,8 @@ func TestReconcileProcesses(t *testing.T) {
 	}
 }
 
-func TestExplain(t *testing.T) {
+// A cluster says which of its programs do not run, and why.
+func TestLastLines(t *testing.T) {
 	c := cluster{home: t.TempDir(), name: "x"}
 	startProgram(t, &c) // called sleep
 	linkProgram(t, &c, "etcd")
@@ -66,11 +66,12 @@ func TestExplain(t *testing.T) {
 	writeFile(t, filepath.Join(c.dir(), "logs", "sleep.log"), "I am well\n")
 	writeFile(t, filepath.Join(c.dir(), "logs", "etcd.log"), "starting\nbind: address already in use\n")
 
-	got := c.explain(errors.New("timed out")).Error()
-	want := fmt.Sprintf("cluster x does not start: timed out\nlogs: %s\netcd has stopped; its last line: bind: address already in use",
-		filepath.Join(c.dir(), "logs"))
-	if got != want {
-		t.Errorf("got:\n%s\nwant:\n%s", got, want)
+	want := "\netcd has stopped; the last line of its log: bind: address already in use"
+	if got := c.lastLines(); got != want {
+		t.Errorf("got %q, want %q", got, want)
+	}
+	if got, want := fmt.Sprint(c.serves()), "not running: etcd, kube-apiserver"; got != want {
+		t.Errorf("serves: %q, want %q", got, want)
 	}
 }
 

@@ -4,11 +4,15 @@
 //
 //	go run . up   [--name NAME] [--components etcd,kube-apiserver] [--download]
 //	go run . down [--name NAME]
-//	go run . exec [--components …] [--download] -- COMMAND [ARGUMENTS]
+//	go run . exec [--name NAME] [--components …] [--download] -- COMMAND [ARGUMENTS]
 //
 // up builds what is missing, starts the cluster and waits until it serves. down
 // stops it and removes its data. exec starts a cluster, runs a command at the root of the repository (KUBECONFIG
-// names the cluster, PATH has its kubectl), and removes the cluster when the command ends.
+// names the cluster, PATH has its kubectl), and removes the cluster when the command ends. With --name it
+// uses the cluster of up, and keeps it.
+//
+// up and exec print each program of the cluster that has ended, with the last line of its log, and start it
+// again: up once, exec as long as its command runs.
 //
 // The exit code is 0, 1 after an error, or that of exec's command.
 //
@@ -34,4 +38,7 @@
 // nothing. The clusters are for learning and tests: they listen on 127.0.0.1 only,
 // and their etcd asks for no credentials, so any user of this machine can change
 // what is in them.
+//
+// After kwok has ended, new Pods start up to 10 s later: until then the node's Lease is the old process's.
+// A program that hangs is not noticed, only one that has ended.
 package main

@@ -28,6 +28,9 @@ options:
   kubeControllerManagerPort: %d
   kubeSchedulerPort: %d
   kwokControllerPort: %d
+  # Five times as many, because kwokctl multiplies them: a kwok that starts again runs no Pod
+  # until the Lease that the one before has on the node expires.
+  nodeLeaseDurationSeconds: 2
   # Without a name for each program, kwokctl downloads it.
   etcdBinary: "%[7]s/etcd"
   kubeApiserverBinary: "%[7]s/kube-apiserver"

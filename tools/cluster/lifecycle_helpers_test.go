@@ -177,9 +177,14 @@ func wantNothing(t *testing.T, c *testCluster) {
 func sigkill(t *testing.T, pids map[string]int) {
 	t.Helper()
 	for program, pid := range pids {
-		if err := syscall.Kill(pid, syscall.SIGKILL); err != nil {
-			t.Fatalf("kill %s: %v", program, err)
-		}
+		send(t, pid, syscall.SIGKILL)
 		waitFor(t, program+" to end", func() bool { return !alive(pid) })
+	}
+}
+
+func send(t *testing.T, pid int, signal syscall.Signal) {
+	t.Helper()
+	if err := syscall.Kill(pid, signal); err != nil {
+		t.Fatalf("send %v to process %d: %v", signal, pid, err)
 	}
 }

@@ -14,7 +14,9 @@ import (
 	"regexp"
 	"strings"
 	"sync"
+	"syscall"
 	"testing"
+	"time"
 )
 
 // Two clusters, started at the same time as from two terminals, and what happens to a
@@ -30,6 +32,7 @@ func TestTwoClusters(t *testing.T) {
 		{"what it runs", func(t *testing.T) { testRunning(t, one) }},
 		{"up again", func(t *testing.T) { testUpAgain(t, one) }},
 		{"up after a crash", func(t *testing.T) { testUpAfterCrash(t, two) }},
+		{"kept up", func(t *testing.T) { testKeptUp(t, one) }},
 	} {
 		if !t.Run(step.name, step.test) {
 			return
@@ -125,34 +128,65 @@ func testUpAgain(t *testing.T, c *testCluster) {
 // A crash, a reboot: the processes are gone, the data is there.
 func testUpAfterCrash(t *testing.T, c *testCluster) {
 	c.query(t, "create", "configmap", "kept", "--from-literal=answer=42")
-	wantKept := func(t *testing.T) {
-		t.Helper()
-		wantWhole(t, c)
-		if got := c.query(t, "get", "configmap", "kept", "-o", "jsonpath={.data.answer}"); got != "42" {
-			t.Errorf("the ConfigMap from before the crash holds %q, want 42", got)
-		}
+	sigkill(t, c.running(t))
+	if out := c.up(t); !strings.Contains(out, "cluster "+c.name+": starting it again\netcd has stopped; the last line of its log: ") {
+		t.Errorf("up said:\n%s", out)
 	}
+	wantWhole(t, c)
+	if got := c.query(t, "get", "configmap", "kept", "-o", "jsonpath={.data.answer}"); got != "42" {
+		t.Errorf("the ConfigMap from before the crash holds %q, want 42", got)
+	}
+}
 
-	ok := t.Run("of all", func(t *testing.T) {
-		sigkill(t, c.running(t))
-		if out := c.up(t); !strings.Contains(out, "cluster "+c.name+" is not running: starting it again\n") {
-			t.Errorf("up said:\n%s", out)
-		}
-		wantKept(t)
-	})
-	if !ok {
-		return
+// While exec runs a command on a cluster, each program that ends starts again. An API server that
+// stands still for 20 s ends no other program. Afterwards the cluster works, and exec keeps it.
+func testKeptUp(t *testing.T, c *testCluster) {
+	dir := t.TempDir()
+	cmd := c.command(t, "exec", "--name", c.name, "--", "sh", "-c", "touch "+dir+"/began; until test -e "+dir+"/stop; do sleep 0.1; done")
+	output, err := os.Create(filepath.Join(dir, "output"))
+	if err != nil {
+		t.Fatal(err)
 	}
-	t.Run("of one", func(t *testing.T) {
-		const scheduler = "kube-scheduler"
+	cmd.Stderr = output
+	said := func() string {
+		content, _ := os.ReadFile(output.Name())
+		return string(content)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	waitFor(t, "the command to begin", func() bool {
+		_, err := os.Stat(filepath.Join(dir, "began"))
+		return err == nil
+	})
+	starts := 0
+	for program, pid := range c.running(t) {
 		before := c.running(t)
-		sigkill(t, map[string]int{scheduler: before[scheduler]})
-		c.up(t)
-		wantKept(t)
-		for program, pid := range c.running(t) {
-			if started := pid != before[program]; started != (program == scheduler) {
-				t.Errorf("%s: started again %t", program, started)
+		sigkill(t, map[string]int{program: pid})
+		starts++
+		waitFor(t, program+" to start again", func() bool { return strings.Count(said(), " is ready after ") == starts })
+		if want := "\n" + program + " has stopped; the last line of its log: "; !strings.Contains(said(), want) {
+			t.Errorf("exec does not say %q:\n%s", want, said())
+		}
+		for other, id := range c.running(t) {
+			if again := id != before[other]; again != (other == program) {
+				t.Errorf("after the end of %s: %s started again: %t", program, other, again)
 			}
 		}
-	})
+	}
+	apiServer := c.running(t)["kube-apiserver"]
+	send(t, apiServer, syscall.SIGSTOP)
+	time.Sleep(20 * time.Second)
+	send(t, apiServer, syscall.SIGCONT)
+	after := c.running(t)
+	c.query(t, "create", "deployment", "web", "--image=nginx")
+	c.query(t, "rollout", "status", "deployment", "web", "--timeout=60s")
+	if now := c.running(t); !maps.Equal(now, after) {
+		t.Errorf("after the API server stood still %v run, want %v as before", now, after)
+	}
+	writeFile(t, filepath.Join(dir, "stop"), "")
+	if err := cmd.Wait(); err != nil {
+		t.Errorf("exec: %v\n%s", err, said())
+	}
+	wantWhole(t, c)
 }

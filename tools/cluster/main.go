@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"flag"
@@ -12,6 +13,7 @@ import (
 	"runtime"
 	"strconv"
 	"strings"
+	"sync"
 	"syscall"
 )
 
@@ -47,7 +49,11 @@ func run(module, home string, args []string) (exitCode int, err error) {
 		return 0, errors.New("say what to do: up, down or exec (see doc.go)")
 	}
 	flags := flag.NewFlagSet("cluster "+args[0], flag.ContinueOnError)
-	name := flags.String("name", defaultName, "name of the cluster (up, down)")
+	unnamed := defaultName
+	if args[0] == "exec" {
+		unnamed = ownName()
+	}
+	name := flags.String("name", unnamed, "name of the cluster; exec keeps one that is named")
 	components := flags.String("components", "", "comma-separated programs to start instead of the whole control plane, for example etcd,kube-apiserver")
 	download := flags.Bool("download", false, "download the official programs instead of compiling them (up, exec)")
 	if err := flags.Parse(args[1:]); errors.Is(err, flag.ErrHelp) {
@@ -60,19 +66,18 @@ func run(module, home string, args []string) (exitCode int, err error) {
 		return 0, fmt.Errorf("cluster name %q: use lower-case letters, digits and '-'", *name)
 	}
 
+	c := cluster{module: module, home: home, name: *name, components: *components, download: *download}
 	switch args[0] {
 	case "up", "down":
 		// `down NAME` without --name would remove the wrong cluster.
 		if flags.NArg() > 0 {
 			return 0, fmt.Errorf("%s: unexpected %q: a cluster is named by --name", args[0], flags.Arg(0))
 		}
-		c := cluster{module: module, home: home, name: *name, components: *components, download: *download}
 		if args[0] == "up" {
 			return 0, c.up(os.Stdout)
 		}
 		return 0, c.down(os.Stdout)
 	case "exec":
-		c := cluster{module: module, home: home, name: testPrefix + strconv.Itoa(os.Getpid()), components: *components, download: *download}
 		return c.exec(flags.Args())
 	case "help", "--help", "-h":
 		flags.Usage()
@@ -82,19 +87,35 @@ func run(module, home string, args []string) (exitCode int, err error) {
 	}
 }
 
-// exec runs one command against a cluster of its own and returns its exit code.
-// The cluster is removed however the command ends, an interrupt included.
+// ownName is the name of the cluster that exec starts and removes.
+func ownName() string { return testPrefix + strconv.Itoa(os.Getpid()) }
+
+// exec runs one command against a cluster and returns its exit code. Meanwhile it starts each
+// program of the cluster that ends again. The cluster is removed however the command ends, an
+// interrupt included, unless it was named.
 func (c *cluster) exec(command []string) (exitCode int, err error) {
 	if len(command) == 0 {
 		return 0, errors.New("exec: no command given after --")
 	}
 	// Ctrl-C reaches the command through the terminal; SIGTERM is passed on below.
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	interrupted, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
-	defer func() { err = errors.Join(err, c.down(os.Stderr)) }()
-	if err := c.up(os.Stderr); err != nil {
+	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM)
+	defer stop()
+	if c.name == ownName() {
+		defer func() { err = errors.Join(err, c.down(os.Stderr)) }()
+	}
+	if !c.complete() {
+		err = c.up(os.Stderr)
+	}
+	if err := cmp.Or(err, interrupted.Err()); err != nil {
 		return 0, err
 	}
+	watching, stopWatching := context.WithCancel(context.Background())
+	var watch sync.WaitGroup
+	watch.Go(func() { c.watch(watching, os.Stderr) })
+	defer watch.Wait()
+	defer stopWatching()
 
 	// Set here and not for the command alone: the command itself may be kubectl.
 	if err := errors.Join(os.Setenv("PATH", c.path()), os.Setenv("KUBECONFIG", c.kubeconfig())); err != nil {

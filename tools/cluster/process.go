@@ -128,6 +128,11 @@ func alive(pid int) bool {
 	return err == nil && len(threads) > 1
 }
 
+// lock lets one process at a time build programs, and start or stop clusters.
+func (c *cluster) lock(out io.Writer) (unlock func(), err error) {
+	return lock(filepath.Join(c.home, "cluster", "state"), out)
+}
+
 // lock makes one process at a time work in a folder, which it creates. The
 // kernel releases the lock of a process that dies. A start takes seconds and is waited for
 // without a word, a build takes minutes.
