@@ -37,20 +37,25 @@ help: ## Show this help
 		END {printf "\nand\n\n%s", more}' $(firstword $(MAKEFILE_LIST))
 
 ##@ Run
-.PHONY: run bin/replay bin/byhand install uninstall samples deploy undeploy
+.PHONY: run kubeconfig bin/replay bin/byhand install uninstall samples deploy undeploy
 
 # The program and the control plane take minutes to build. Meanwhile a recorded run plays on a page.
 # bin/page has the page's address: the program reuses it, so that the browser switches to the live page.
 TO_BUILD := bin/byhand
 TO_BUILD += $(if $(OWN),bin/cluster/bin/built-from)
 PLAYER := $(if $(filter-out $(wildcard $(TO_BUILD)),$(TO_BUILD)),bin/replay)
-run: $(PLAYER) ## Run the controller; starts a cluster unless KUBECONFIG names yours
+run: kubeconfig $(PLAYER) ## Run the controller; starts a cluster unless KUBECONFIG names yours
 	@echo 127.0.0.1:0 >bin/page
 	@$(if $(PLAYER),$(PLAYER) --address bin/page internal/observe/page/recording.json) $(MAKE) --no-print-directory bin/byhand own-cluster install samples
 	$(SECOND_TERMINAL)
 	@$(KEEP_UP) bin/byhand --page "$$(cat bin/page)"
 
-# It imports only the standard library, so it builds quickly.
+# Fail before anything is built. Without a file, kubectl would ask localhost:8080.
+kubeconfig:
+	@$(if $(OWN),,IFS=:; for file in $$KUBECONFIG; do test ! -s "$$file" || exit 0; done; \
+		echo "no cluster is configured: $$KUBECONFIG does not exist or is empty" >&2; exit 1)
+
+# It needs nothing but the standard library.
 bin/replay:
 	@echo "Everything is built, once. First what plays a recorded run meanwhile, in less than a minute:"
 	go build -o $@ ./internal/observe/page/replay
@@ -62,7 +67,7 @@ bin/byhand:
 	@test -e $@ || echo "Building the program, the first time a minute or two:"
 	go build -o $@ .
 
-install: ### Install the CRDs into the cluster
+install: kubeconfig ### Install the CRDs into the cluster
 	@$(KUBECTL) version --client >/dev/null 2>&1 || { echo "no kubectl: install it, or run 'make cluster', which builds one"; exit 1; }
 	@$(KUBECTL) apply -f config/crd
 	@$(KUBECTL) wait --for=condition=Established --timeout=30s -f config/crd >/dev/null
@@ -156,7 +161,7 @@ cluster: ### Start a real control plane (the first time builds it: about 8 minut
 cluster-down: ### Stop the cluster and remove its data
 	@go -C tools/cluster run . down --name $(CLUSTER)
 
-own-cluster:
+own-cluster: kubeconfig
 	@$(if $(OWN),$(MAKE) --no-print-directory cluster,echo 'using the cluster that KUBECONFIG names: $(KUBECONFIG)')
 
 ##@ Test

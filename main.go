@@ -139,7 +139,10 @@ func newClients(ctx context.Context, config *rest.Config, observe *app.View) (*c
 	if err := cmp.Or(err, kubeErr); err != nil {
 		return nil, nil, connect.ExplainConfig(err)
 	}
-	version, err := connect.Check(ctx, client.Discovery(), config.Host, kinds.Foo.GVK.GroupVersion())
+	version, err := connect.Check(ctx, client.Discovery(), config.Host)
+	if err == nil {
+		err = connect.CheckGroup(ctx, client.Discovery(), config.Host, kinds.Foo.GVK.GroupVersion(), "foos", "foos/status")
+	}
 	if err != nil {
 		return nil, nil, err
 	}

@@ -365,7 +365,7 @@ func TestErrors(t *testing.T) {
 		{"connect.Config", []string{"--kubeconfig", "/nowhere/config"}, "", "cannot read the kubeconfig"},
 		{"leader.New", []string{"--leader-elect", "--leader-elect-renew-deadline=1h"}, "", "leader election: "},
 		{"events.Start, newClients", []string{"--kubeconfig", kubeconfig(t, "{server: 'https://127.0.0.1:1', certificate-authority-data: AAAA}")}, "", "the kubeconfig is broken"},
-		{"connect.Check of Foos", nil, "/apis/samplecontroller.k8s.io/v1alpha1", "kubectl apply -f config/crd"},
+		{"connect.CheckGroup of Foos", nil, "/apis/samplecontroller.k8s.io/v1alpha1", "kubectl apply -f config/crd"},
 		{"observe.Serve", []string{"--listen", taken.Addr().String()}, "", "--listen: cannot listen"},
 	} {
 		t.Run(test.step, func(t *testing.T) {

@@ -5,6 +5,7 @@ package connect
 import (
 	"cmp"
 	"context"
+	"crypto/x509"
 	"errors"
 	"fmt"
 	"net"
@@ -18,13 +19,16 @@ import (
 	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	utilversion "k8s.io/apimachinery/pkg/util/version"
 	"k8s.io/apimachinery/pkg/version"
 	"k8s.io/client-go/discovery"
 	"k8s.io/client-go/features"
+	_ "k8s.io/client-go/plugin/pkg/client/auth" // auth-provider oidc
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/clientcmd"
+	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
 	"k8s.io/client-go/util/flowcontrol"
 )
 
@@ -41,13 +45,26 @@ type Options struct {
 	Burst int
 }
 
-// Config returns the configuration of the clients, and the namespace that it names. Its
-// error says what to do.
+// Config returns the configuration of the clients, and the namespace that it names. It accepts what kubectl
+// accepts, the auth-provider oidc included. Its error says what to do.
 func Config(o Options) (config *rest.Config, namespace string, err error) {
 	rules := clientcmd.NewDefaultClientConfigLoadingRules()
-	rules.ExplicitPath = o.Kubeconfig
+	rules.ExplicitPath, rules.WarnIfAllMissing = o.Kubeconfig, false
 	loader := clientcmd.NewNonInteractiveDeferredLoadingClientConfig(rules, &clientcmd.ConfigOverrides{CurrentContext: o.Context})
-	if config, err = loader.ClientConfig(); err != nil {
+	kubeconfig, err := loader.RawConfig()
+	if err != nil {
+		return nil, "", ExplainConfig(err)
+	}
+	files := rules.GetLoadingPrecedence()
+	if !clientcmdapi.IsConfigEmpty(&kubeconfig) {
+		if err := complete(kubeconfig, cmp.Or(o.Context, kubeconfig.CurrentContext)); err != nil {
+			return nil, "", fmt.Errorf("%s: %w", strings.Join(files, ", "), err)
+		}
+	}
+	switch config, err = loader.ClientConfig(); {
+	case clientcmd.IsEmptyConfig(err):
+		return nil, "", fmt.Errorf("no cluster is configured: %s, and this is no Pod. Give --kubeconfig FILE; in byhand's folder `make cluster` starts a cluster and prints its file", withoutCluster(files))
+	case err != nil:
 		return nil, "", ExplainConfig(err)
 	}
 	if err := hidePassword(config); err != nil {
@@ -59,8 +76,8 @@ func Config(o Options) (config *rest.Config, namespace string, err error) {
 	return config, namespace, nil
 }
 
-// wary keeps client-go from three things that it does by itself, and says nothing of. A limit for
-// the size of an answer is none of them: a list has none.
+// wary prevents three things that client-go does silently. It does not limit the size of an answer, because a list
+// may have any size.
 type wary struct{ next http.RoundTripper }
 
 // patience is how many seconds a server may put a read off. An informer is blind meanwhile.
@@ -90,9 +107,8 @@ func (t wary) RoundTrip(r *http.Request) (*http.Response, error) {
 // errAddress takes the place of errors that show an address: a part of it may be a password.
 var errAddress = errors.New("the kubeconfig is broken: the address of its server or proxy cannot be read. It is https://HOST:PORT; user and password do not belong there, but a user's username and password")
 
-// hidePassword moves user and password from the host, which is shown, to where passwords
-// are. A host may have no scheme. One that cannot be read, or whose path has an @, as that of
-// https://user:12/34@host, is an error.
+// hidePassword moves user and password from the host, which is shown, to the fields for them. A host may have no
+// scheme. An unreadable host is an error, and so is an @ in its path, as in https://user:12/34@host.
 func hidePassword(config *rest.Config) error {
 	scheme, rest, found := strings.Cut(config.Host, "://")
 	if !found {
@@ -117,8 +133,8 @@ func hidePassword(config *rest.Config) error {
 }
 
 // Shell is what to type in another terminal, line by line, so that kubectl talks to the
-// cluster of that kubeconfig; "" if it does so anyway. The cluster of make run has a kubectl
-// of its own, in bin/ beside the kubeconfig.
+// cluster of that kubeconfig; "" if it does so anyway. The cluster of make run has its kubectl
+// in bin/, next to the kubeconfig.
 func Shell(kubeconfig string) string {
 	if kubeconfig = cmp.Or(kubeconfig, os.Getenv(clientcmd.RecommendedConfigPathEnvVar)); kubeconfig == "" {
 		return ""
@@ -135,8 +151,38 @@ func exists(file string) bool {
 	return err == nil
 }
 
-// ExplainConfig explains an error of clientcmd's ClientConfig. It returns nil for
-// nil.
+// complete returns an error if a context, its cluster or its user is missing.
+func complete(kubeconfig clientcmdapi.Config, name string) error {
+	context, found := kubeconfig.Contexts[name]
+	switch {
+	case name == "":
+		return errors.New("no current-context: `kubectl config use-context NAME` sets it, and `kubectl config get-contexts` lists the names")
+	case !found:
+		return fmt.Errorf("context %q does not exist: `kubectl config get-contexts` lists the names", name)
+	}
+	if cluster, found := kubeconfig.Clusters[context.Cluster]; !found || cluster.Server == "" {
+		return fmt.Errorf("context %q names the cluster %q, which is missing or has no server", name, context.Cluster)
+	}
+	if _, found := kubeconfig.AuthInfos[context.AuthInfo]; !found && context.AuthInfo != "" {
+		return fmt.Errorf("context %q names the user %q, which is missing", name, context.AuthInfo)
+	}
+	return nil
+}
+
+// withoutCluster says of each file why it configures no cluster.
+func withoutCluster(files []string) string {
+	reasons := make([]string, len(files))
+	for i, file := range files {
+		reasons[i] = file + " does not exist"
+		if exists(file) {
+			reasons[i] = file + " is empty"
+		}
+	}
+	return strings.Join(reasons, ", ")
+}
+
+// ExplainConfig explains an error that client-go returns for a kubeconfig, or for a configuration made from
+// it. It returns nil for nil.
 func ExplainConfig(err error) error {
 	var unreadable *url.Error
 	switch {
@@ -144,14 +190,6 @@ func ExplainConfig(err error) error {
 		return nil
 	case errors.As(err, &unreadable), strings.Contains(err.Error(), "'proxy-url'"), strings.Contains(err.Error(), "host must be a URL"):
 		return errAddress
-	case clientcmd.IsEmptyConfig(err):
-		looked := "~/.kube/config"
-		if files := os.Getenv(clientcmd.RecommendedConfigPathEnvVar); files != "" {
-			looked = "$KUBECONFIG (" + files + ")"
-		}
-		return fmt.Errorf("no cluster is configured: there is no --kubeconfig, nothing in %s, and this is no Pod. Give --kubeconfig FILE; in byhand's folder `make cluster` starts a cluster and prints its file", looked)
-	case clientcmd.IsContextNotFound(err), strings.HasPrefix(err.Error(), "context ") && strings.HasSuffix(err.Error(), "does not exist"):
-		return fmt.Errorf("%w: `kubectl config get-contexts` lists the ones there are", err)
 	case errors.Is(err, os.ErrNotExist), errors.Is(err, os.ErrPermission):
 		return fmt.Errorf("cannot read the kubeconfig: %w", err)
 	default:
@@ -161,7 +199,7 @@ func ExplainConfig(err error) error {
 
 // Limit bounds what all clients made from config send together: qps requests a second,
 // and burst more for a moment. A negative qps is no limit. Without it each clientset
-// makes a limiter of its own.
+// makes its own limiter.
 func Limit(config *rest.Config, qps float64, burst int) {
 	config.QPS, config.Burst = float32(qps), burst
 	if qps > 0 {
@@ -173,7 +211,7 @@ func Limit(config *rest.Config, qps float64, burst int) {
 var oldest = utilversion.MustParseGeneric("1.27")
 
 // Check asks the server for its version and for the groups that the program
-// needs. Its error says what is missing. It waits 10 s for each answer.
+// needs. Its error names the missing group. It waits 10 s for each answer.
 func Check(ctx context.Context, server discovery.DiscoveryInterfaces, host string, groups ...schema.GroupVersion) (*version.Info, error) {
 	answer, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
@@ -192,34 +230,57 @@ func Check(ctx context.Context, server discovery.DiscoveryInterfaces, host strin
 	return info, nil
 }
 
-// CheckGroup asks the server for one group. Its error is as that of Check.
-func CheckGroup(ctx context.Context, server discovery.DiscoveryInterfaces, host string, group schema.GroupVersion) error {
+// CheckGroup asks the server for one group, and for resources in it, such as foos and foos/status. Its error is
+// as Check's.
+func CheckGroup(ctx context.Context, server discovery.DiscoveryInterfaces, host string, group schema.GroupVersion, resources ...string) error {
 	answer, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
-	_, err := server.ServerResourcesForGroupVersionWithContext(answer, group.String())
+	served, err := server.ServerResourcesForGroupVersionWithContext(answer, group.String())
 	switch {
-	case err == nil:
-		return nil
 	case apierrors.IsNotFound(err):
-		return fmt.Errorf("%s does not serve %s: install the CustomResourceDefinitions with `kubectl apply -f config/crd` (or config/crd.yaml)", host, group)
-	default:
+		return notServed(host, group.String())
+	case err != nil:
 		return explainRequest(ctx, err, host)
 	}
+	for _, resource := range resources {
+		if !slices.ContainsFunc(served.APIResources, func(r metav1.APIResource) bool { return r.Name == resource }) {
+			return notServed(host, resource+" of "+group.String())
+		}
+	}
+	return nil
 }
+
+func notServed(host, what string) error {
+	return fmt.Errorf("%s does not serve %s: install the CustomResourceDefinitions with `kubectl apply -f config/crd` (or config/crd.yaml)", host, what)
+}
+
+const isRunning = "is the cluster running, and is this its address? (in byhand's folder `make cluster` starts one)"
 
 func explainRequest(ctx context.Context, err error, host string) error {
 	var network net.Error
+	var connection *net.OpError
+	var otherName x509.HostnameError
+	var unknown x509.UnknownAuthorityError
 	switch {
 	case ctx.Err() != nil:
 		return ctx.Err()
 	case apierrors.IsUnauthorized(err):
 		return fmt.Errorf("%s does not accept the kubeconfig's credentials (401): they may have expired, or belong to another cluster", host)
 	case apierrors.IsForbidden(err):
-		return fmt.Errorf("%s refuses: %w: the kubeconfig's user lacks a right (or is nobody)", host, err)
-	case strings.Contains(err.Error(), "x509:"):
+		return fmt.Errorf("%s refuses: %w: the kubeconfig's user lacks a right (config/rbac has the rights that the program needs)", host, err)
+	case strings.Contains(err.Error(), "getting credentials: "):
+		// The error of an exec plugin has several lines if the program is not installed.
+		return fmt.Errorf("the kubeconfig's exec plugin failed, and stderr has its own message: %s", strings.Join(strings.Fields(err.Error()), " "))
+	case errors.As(err, &otherName):
+		return fmt.Errorf("%s has a certificate for other names: %w: set tls-server-name in the kubeconfig to one of them", host, err)
+	case errors.As(err, &unknown):
 		return fmt.Errorf("%s has a certificate that the kubeconfig does not trust: %w: check certificate-authority in the kubeconfig", host, err)
-	case errors.Is(err, context.DeadlineExceeded), errors.As(err, &network):
-		return fmt.Errorf("%s does not answer: %w: is the cluster running, and is this its address? (in byhand's folder `make cluster` starts one)", host, err)
+	case errors.As(err, &connection) && connection.Op == "proxyconnect":
+		return fmt.Errorf("%s: the proxy (proxy-url in the kubeconfig, or $HTTPS_PROXY) cannot be reached: %w", host, err)
+	case errors.Is(err, context.DeadlineExceeded), errors.As(err, &network) && network.Timeout():
+		return fmt.Errorf("%s does not answer: %w: %s", host, err, isRunning)
+	case errors.As(err, &connection):
+		return fmt.Errorf("%s cannot be reached: %w: %s", host, err, isRunning)
 	default:
 		return fmt.Errorf("%s: %w", host, err)
 	}

@@ -1,7 +1,10 @@
 package connect_test
 
 import (
+	"encoding/base64"
+	"encoding/pem"
 	"errors"
+	"fmt"
 	"io"
 	"log"
 	"net/http"
@@ -127,7 +130,7 @@ func TestWritesOnce(t *testing.T) {
 	}
 }
 
-// What another host answers is not the API server's, and client-go would show it the credentials.
+// A redirect is not followed: client-go would show the credentials to the other host.
 func TestRedirect(t *testing.T) {
 	other := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
 		t.Errorf("another host is asked, and sees %q", r.Header.Get("Authorization"))
@@ -179,75 +182,108 @@ func says(t *testing.T, err error, want ...string) {
 	}
 }
 
-// Each mistake in a kubeconfig gets one line that says what to do next.
-func TestConfigMistakes(t *testing.T) {
-	home := clientcmd.RecommendedHomeFile
-	clientcmd.RecommendedHomeFile = filepath.Join(t.TempDir(), "config")
-	defer func() { clientcmd.RecommendedHomeFile = home }()
-	broken := filepath.Join(t.TempDir(), "broken")
-	if err := os.WriteFile(broken, []byte("clusters: [\n"), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	for _, test := range []struct {
-		reason, variable string
-		options          connect.Options
-		want             []string
-	}{
-		{"no kubeconfig anywhere", "", connect.Options{}, []string{"no cluster is configured", "~/.kube/config", "--kubeconfig FILE", "make cluster"}},
-		{"$KUBECONFIG names nothing", "/nowhere/config", connect.Options{}, []string{"no cluster is configured", "/nowhere/config"}},
-		{"the file is broken", "", connect.Options{Kubeconfig: broken}, []string{"the kubeconfig is broken", broken}},
-		{"an unknown context", kubeconfig(t, clientcmdapi.Cluster{Server: "http://api.test"}), connect.Options{Context: "elsewhere"}, []string{`context "elsewhere" does not exist`, "get-contexts"}},
-	} {
-		t.Run(test.reason, func(t *testing.T) {
-			t.Setenv("KUBECONFIG", test.variable)
-			_, _, err := connect.Config(test.options)
-			says(t, err, test.want...)
-		})
+// kubeconfigWith returns a kubeconfig with one context, whose cluster and user have these fields.
+func kubeconfigWith(cluster, user string) string {
+	return fmt.Sprintf("{current-context: dev, contexts: [{name: dev, context: {cluster: c, user: u}}], clusters: [{name: c, cluster: {%s}}], users: [{name: u, user: {%s}}]}", cluster, user)
+}
+
+// paths answers 404, except for these paths.
+func paths(answers map[string]string) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		answer, found := answers[r.URL.Path]
+		if !found {
+			testkit.WriteError(w, apierrors.NewNotFound(schema.GroupResource{}, ""))
+			return
+		}
+		w.Header().Set("Content-Type", "application/json")
+		_, _ = io.WriteString(w, answer)
 	}
 }
 
-// So does each mistake that the server, or its absence, shows.
-func TestCheckMistakes(t *testing.T) {
-	// No other test gets a port below 1024.
-	const closed = "http://127.0.0.1:1"
+// Each mistake gets one line that names its cause and says what to do next.
+func TestMistakes(t *testing.T) {
 	secure := httptest.NewUnstartedServer(nil)
 	secure.Config.ErrorLog = log.New(io.Discard, "", 0)
 	secure.StartTLS()
 	defer secure.Close()
-	answering := func(answer http.HandlerFunc) *rest.Config {
-		return &rest.Config{Host: "http://api.test", Transport: testkit.Transport{Handler: answer}}
+	ca := base64.StdEncoding.EncodeToString(pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: secure.Certificate().Raw}))
+	// No other test gets a port below 1024.
+	const closed = "server: 'https://127.0.0.1:1'"
+	const server = "server: 'http://api.test'"
+	const versionOnly = `{"gitVersion": "v1.37.0"}`
+	idToken := "e30." + base64.RawURLEncoding.EncodeToString([]byte(`{"exp": 99999999999}`)) + ".e30"
+	refuse := func(err *apierrors.StatusError) http.HandlerFunc {
+		return func(w http.ResponseWriter, _ *http.Request) { testkit.WriteError(w, err) }
 	}
-	silent := answering(func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() })
-	unauthorized := answering(func(w http.ResponseWriter, _ *http.Request) { testkit.WriteError(w, apierrors.NewUnauthorized("")) })
-	// Its version an API server tells everybody.
-	forbidden := answering(func(w http.ResponseWriter, r *http.Request) {
-		if r.URL.Path == "/version" {
-			_, _ = io.WriteString(w, "{}")
-			return
-		}
-		testkit.WriteError(w, apierrors.NewForbidden(schema.GroupResource{}, "", errors.New("nobody")))
-	})
-	old := answering(func(w http.ResponseWriter, _ *http.Request) {
-		_, _ = io.WriteString(w, `{"gitVersion": "v1.26.9-gke.1"}`)
-	})
+
+	home := filepath.Join(t.TempDir(), "home")
+	defer func(before string) { clientcmd.RecommendedHomeFile = before }(clientcmd.RecommendedHomeFile)
+	clientcmd.RecommendedHomeFile = home
+	file := filepath.Join(t.TempDir(), "file")
 	for _, test := range []struct {
-		reason string
-		config *rest.Config
-		want   []string
+		reason     string
+		kubeconfig string // what the file contains
+		variable   string // $KUBECONFIG
+		options    connect.Options
+		handler    http.Handler // answers instead of the kubeconfig's server
+		want       []string
 	}{
-		{"no server listens", &rest.Config{Host: closed}, []string{closed, "does not answer", "make cluster"}},
-		{"the server is silent", silent, []string{"http://api.test", "does not answer"}},
-		{"credentials that it does not know", unauthorized, []string{"401", "credentials"}},
-		{"no right", forbidden, []string{"refuses", "forbidden"}},
-		{"a server that is too old", old, []string{"http://api.test is Kubernetes v1.26.9-gke.1", "1.27 or newer", "KUBE_FEATURE_WatchListClient=false"}},
-		{"a certificate that is not trusted", &rest.Config{Host: secure.URL}, []string{"certificate-authority"}},
+		{reason: "no kubeconfig anywhere", want: []string{"no cluster is configured: " + home + " does not exist, and this is no Pod", "--kubeconfig FILE", "make cluster"}},
+		{reason: "$KUBECONFIG without a cluster", variable: "/nowhere/config:" + file, want: []string{"no cluster is configured: /nowhere/config does not exist, " + file + " is empty"}},
+		{reason: "no such file", options: connect.Options{Kubeconfig: "/nowhere/config"}, want: []string{"cannot read the kubeconfig", "/nowhere/config"}},
+		{reason: "an empty file", options: connect.Options{Kubeconfig: file}, want: []string{"no cluster is configured: " + file + " is empty"}},
+		{reason: "no YAML", kubeconfig: "clusters: [", variable: file, want: []string{"the kubeconfig is broken", file}},
+		{reason: "no current-context", kubeconfig: "clusters: [{name: c, cluster: {server: x}}]", variable: file, want: []string{file + ": no current-context", "kubectl config use-context"}},
+		{reason: "no such context", kubeconfig: kubeconfigWith(server, ""), variable: file, options: connect.Options{Context: "elsewhere"}, want: []string{file + `: context "elsewhere" does not exist`, "get-contexts"}},
+		{reason: "no such cluster", kubeconfig: "{current-context: dev, contexts: [{name: dev, context: {cluster: gone}}]}", variable: file, want: []string{file + `: context "dev" names the cluster "gone", which is missing`}},
+		{reason: "no such user", kubeconfig: "{current-context: dev, contexts: [{name: dev, context: {cluster: c, user: gone}}], clusters: [{name: c, cluster: {server: x}}]}", variable: file, want: []string{file + `: context "dev" names the user "gone", which is missing`}},
+
+		{reason: "an exec plugin fails", kubeconfig: kubeconfigWith(closed, "exec: {apiVersion: client.authentication.k8s.io/v1, command: 'false', interactiveMode: Never}"), variable: file, want: []string{"the kubeconfig's exec plugin failed", "false failed with exit code 1"}},
+		{reason: "an exec plugin is not installed", kubeconfig: kubeconfigWith(closed, "exec: {apiVersion: client.authentication.k8s.io/v1, command: /nowhere/plugin, interactiveMode: Never}"), variable: file, want: []string{"the kubeconfig's exec plugin failed", "/nowhere/plugin"}},
+		{reason: "another server name", kubeconfig: kubeconfigWith("server: '"+secure.URL+"', tls-server-name: other.test, certificate-authority-data: "+ca, ""), variable: file, want: []string{"certificate for other names", "not other.test", "set tls-server-name"}},
+		{reason: "an unknown CA", kubeconfig: kubeconfigWith("server: '"+secure.URL+"'", ""), variable: file, want: []string{"does not trust", "check certificate-authority"}},
+		{reason: "no server listens", kubeconfig: kubeconfigWith(closed, ""), variable: file, want: []string{"https://127.0.0.1:1 cannot be reached", "connection refused", "make cluster"}},
+		{reason: "no proxy listens", kubeconfig: kubeconfigWith(server+", proxy-url: 'http://127.0.0.1:1'", ""), variable: file, want: []string{"the proxy", "proxy-url", "connection refused"}},
+		{reason: "the server is silent", kubeconfig: kubeconfigWith(server, ""), variable: file, want: []string{"http://api.test does not answer", "make cluster"},
+			handler: http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() })},
+		{reason: "other credentials", kubeconfig: kubeconfigWith(server, ""), variable: file, handler: refuse(apierrors.NewUnauthorized("")), want: []string{"401", "credentials"}},
+		// kubectl takes an auth-provider of this name, so it is no mistake: the request is sent.
+		{reason: "other credentials of OpenID Connect", kubeconfig: kubeconfigWith("server: 'https://api.test'", "auth-provider: {name: oidc, config: {idp-issuer-url: 'https://issuer.test', client-id: c, id-token: "+idToken+"}}"), variable: file,
+			handler: refuse(apierrors.NewUnauthorized("")), want: []string{"401", "credentials"}},
+		{reason: "no right", kubeconfig: kubeconfigWith(server, ""), variable: file, handler: refuse(apierrors.NewForbidden(schema.GroupResource{}, "", errors.New("nobody"))), want: []string{"refuses", "lacks a right", "config/rbac"}},
+		{reason: "an old server", kubeconfig: kubeconfigWith(server, ""), variable: file, handler: paths(map[string]string{"/version": `{"gitVersion": "v1.26.9-gke.1"}`}),
+			want: []string{"http://api.test is Kubernetes v1.26.9-gke.1", "1.27 or newer", "KUBE_FEATURE_WatchListClient=false"}},
+		{reason: "no such group", kubeconfig: kubeconfigWith(server, ""), variable: file, handler: paths(map[string]string{"/version": versionOnly}),
+			want: []string{"does not serve group.test/v1", "kubectl apply -f config/crd"}},
+		{reason: "a CRD without the status subresource", kubeconfig: kubeconfigWith(server, ""), variable: file,
+			handler: paths(map[string]string{"/version": versionOnly, "/apis/group.test/v1": `{"resources": [{"name": "things"}]}`}),
+			want:    []string{"does not serve things/status of group.test/v1", "kubectl apply -f config/crd"}},
 	} {
 		t.Run(test.reason, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				client := discovery.NewDiscoveryClientForConfigOrDie(test.config)
-				_, err := connect.Check(t.Context(), client, test.config.Host, schema.GroupVersion{Group: "group.test", Version: "v1"})
-				says(t, err, test.want...)
-			})
+			t.Setenv("KUBECONFIG", test.variable)
+			if err := os.WriteFile(file, []byte(test.kubeconfig), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			synctest.Test(t, func(t *testing.T) { says(t, connectTo(t, test.options, test.handler), test.want...) })
 		})
 	}
+}
+
+// connectTo connects as a program does. It returns the first error.
+func connectTo(t *testing.T, options connect.Options, handler http.Handler) error {
+	config, _, err := connect.Config(options)
+	if err != nil {
+		return err
+	}
+	if handler != nil {
+		config.Transport = testkit.Transport{Handler: handler}
+	}
+	client, err := discovery.NewDiscoveryClientForConfig(config)
+	if err != nil {
+		return connect.ExplainConfig(err)
+	}
+	if _, err := connect.Check(t.Context(), client, config.Host); err != nil {
+		return err
+	}
+	return connect.CheckGroup(t.Context(), client, config.Host, schema.GroupVersion{Group: "group.test", Version: "v1"}, "things", "things/status")
 }

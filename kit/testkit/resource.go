@@ -176,6 +176,9 @@ func (s *APIServer) resourceList(of schema.GroupVersion) metav1.APIResourceList 
 		if res.GroupVersion() != of {
 			continue
 		}
+		if res.Status {
+			list.APIResources = append(list.APIResources, metav1.APIResource{Name: res.Plural + "/status", Kind: res.Kind, Namespaced: !res.ClusterScoped, Verbs: metav1.Verbs{"get", "patch", "update"}})
+		}
 		list.APIResources = append(list.APIResources, metav1.APIResource{Name: res.Plural, Kind: res.Kind, Namespaced: !res.ClusterScoped, ShortNames: res.ShortNames,
 			Verbs: metav1.Verbs{"create", "delete", "get", "list", "patch", "update", "watch"}})
 	}
