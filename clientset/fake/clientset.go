@@ -42,7 +42,13 @@ func NewClientset(objects ...runtime.Object) *Clientset {
 	c.AddReactor("delete-collection", "*", func(action testing.Action) (bool, runtime.Object, error) {
 		return true, nil, fmt.Errorf("the fake's tracker cannot %s %s: prepend a reactor that can", action.GetVerb(), action.GetResource().Resource)
 	})
-	c.AddReactor("*", "*", testing.ObjectReaction(tracker))
+	carryOut := testing.ObjectReaction(tracker)
+	c.AddReactor("*", "*", func(action testing.Action) (bool, runtime.Object, error) {
+		if err := prepare(tracker, action); err != nil {
+			return true, nil, err
+		}
+		return carryOut(action)
+	})
 	c.AddWatchReactor("*", func(action testing.Action) (bool, watch.Interface, error) {
 		stream, err := tracker.Watch(action.GetResource(), action.GetNamespace(), action.(testing.WatchActionImpl).ListOptions)
 		return err == nil, stream, err
@@ -53,7 +59,7 @@ func NewClientset(objects ...runtime.Object) *Clientset {
 // Tracker holds the objects, for a test to change them without an action.
 func (c *Clientset) Tracker() testing.ObjectTracker { return c.tracker }
 
-// Discovery implements clientset.Interface. It returns no resources until the test
+// Discovery implements clientset.Interface. It has no resources until the test
 // sets Fake.Resources.
 func (c *Clientset) Discovery() discovery.DiscoveryInterfaces { return c.discovery }
 

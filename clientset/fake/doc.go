@@ -10,19 +10,20 @@
 // reactors (PrependReactor; that is how to inject an error), and at last a tracker, which
 // holds the objects, carries it out.
 //
-// # Limitations
+// # Differences from an API server
 //
 // A test with a fake shows what your code does when the API server answers this or that.
 // It does not show what the API server would answer:
 //
-//   - No schema: everything is stored, nothing is defaulted, dropped or refused.
+//   - There is no schema: nothing is validated, defaulted or pruned. Names are not validated either, except that
+//     an empty name is an error.
 //   - Update changes the status, too, and UpdateStatus the spec.
-//   - The resourceVersion of an object does not change, so no write is a Conflict. There
-//     is no UID and no generation.
+//   - The resourceVersion of an object does not change, so no write is a Conflict. Objects have the UID and the
+//     generation that the test gives them. The preconditions of a Delete are compared with these values.
 //   - Delete removes the object at once: no finalizers, no deletionTimestamp, no garbage
 //     collector.
-//   - Field selectors, limit and continue are ignored. Apply replaces whole lists.
-//     DeleteCollection is an error.
+//   - Field selectors, limit, continue and dryRun are ignored. A watch ignores label selectors. Apply replaces whole
+//     lists. DeleteCollection is an error.
 //   - A list is not streamed, and a deletion between a list and its watch is missed.
 //
 // Use a real API server for these.

@@ -12,11 +12,13 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/types"
 	clienttesting "k8s.io/client-go/testing"
 	"k8s.io/client-go/tools/cache"
 
 	examplesv1alpha1 "example.com/byhand/api/examples-gzh.com/v1alpha1"
 	"example.com/byhand/api/samplecontroller.k8s.io/v1alpha1"
+	"example.com/byhand/api/samplecontroller.k8s.io/v1alpha1/applyconfiguration"
 	"example.com/byhand/clientset"
 	"example.com/byhand/clientset/fake"
 	"example.com/byhand/informer"
@@ -28,7 +30,7 @@ func foo(name string) *v1alpha1.Foo {
 	return &v1alpha1.Foo{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: name}, Spec: v1alpha1.FooSpec{DeploymentName: name}}
 }
 
-// Each method of each kind is recorded with its verb and subresource.
+// Each method of each kind is recorded with its verb and resource.
 func TestActions(t *testing.T) {
 	want := map[string]string{
 		"Create": "create", "Update": "update", "UpdateStatus": "update status", "Delete": "delete", "DeleteCollection": "delete-collection",
@@ -94,6 +96,56 @@ func TestReactor(t *testing.T) {
 	}
 }
 
+// The fake behaves like an API server, or returns an error.
+func TestLikeAServer(t *testing.T) {
+	ctx, stored := t.Context(), foo("one")
+	stored.UID = "old"
+	foos := fake.NewClientset(stored).SamplecontrollerV1alpha1().Foos("default")
+
+	generated := &v1alpha1.Foo{ObjectMeta: metav1.ObjectMeta{GenerateName: "foo-"}}
+	first, err := foos.Create(ctx, generated, metav1.CreateOptions{})
+	second, err2 := foos.Create(ctx, generated, metav1.CreateOptions{})
+	if err := errors.Join(err, err2); err != nil || !strings.HasPrefix(first.Name, "foo-") || first.Name == "foo-" || second.Name == first.Name {
+		t.Errorf("generateName twice: %q and %q (%v), want two names", first.Name, second.Name, err)
+	}
+	if err := foos.Delete(ctx, "one", *metav1.NewPreconditionDeleteOptions("new")); !apierrors.IsConflict(err) {
+		t.Errorf("Delete with another UID: %v, want a Conflict", err)
+	}
+	if err := foos.Delete(ctx, "one", *metav1.NewRVDeletionPrecondition("9")); !apierrors.IsConflict(err) {
+		t.Errorf("Delete with another resourceVersion: %v, want a Conflict", err)
+	}
+	if err := foos.Delete(ctx, "one", *metav1.NewPreconditionDeleteOptions("old")); err != nil {
+		t.Errorf("Delete with the same UID: %v", err)
+	}
+
+	noName := func(call string, err error) {
+		if err == nil || !strings.Contains(err.Error(), "name may not be empty") {
+			t.Errorf("%s without a name: %v", call, err)
+		}
+	}
+	_, err = foos.Get(ctx, "", metav1.GetOptions{})
+	noName("Get", err)
+	_, err = foos.Create(ctx, &v1alpha1.Foo{}, metav1.CreateOptions{})
+	noName("Create", err)
+	_, err = foos.Update(ctx, &v1alpha1.Foo{}, metav1.UpdateOptions{})
+	noName("Update", err)
+	_, err = foos.Patch(ctx, "", types.MergePatchType, []byte("{}"), metav1.PatchOptions{})
+	noName("Patch", err)
+	_, err = foos.Apply(ctx, applyconfiguration.Foo("", "default"), metav1.ApplyOptions{FieldManager: "test"})
+	noName("Apply", err)
+	noName("Delete", foos.Delete(ctx, "", metav1.DeleteOptions{}))
+
+	for _, broken := range []metav1.ListOptions{{LabelSelector: "a==="}, {FieldSelector: "a"}} {
+		_, list := foos.List(ctx, broken)
+		_, watch := foos.Watch(ctx, broken)
+		for call, err := range map[string]error{"List": list, "Watch": watch, "DeleteCollection": foos.DeleteCollection(ctx, metav1.DeleteOptions{}, broken)} {
+			if !apierrors.IsBadRequest(err) {
+				t.Errorf("%s with %+v: %v, want 400", call, broken, err)
+			}
+		}
+	}
+}
+
 // The same object twice, and a kind that the scheme does not know, are mistakes of
 // the test.
 func TestNewClientsetPanics(t *testing.T) {
@@ -112,8 +164,8 @@ func TestNewClientsetPanics(t *testing.T) {
 	}
 }
 
-// An informer syncs with the fake, because the fake reports that it cannot stream a list.
-// Without this report a Reflector would wait forever.
+// An informer over the fake gets in sync: the fake says that it cannot stream a
+// list. Otherwise a Reflector would wait forever.
 func TestInformerSyncs(t *testing.T) {
 	client := fake.NewClientset(foo("one"), &examplesv1alpha1.Project{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "project"}})
 	added := make(chan string, 10)
@@ -127,7 +179,7 @@ func TestInformerSyncs(t *testing.T) {
 	if err := informer.WaitForSync(ctx, deadline, foos, projects); err != nil {
 		t.Fatal(err)
 	}
-	// A fake does not send objects that were created before the informer's watch was open.
+	// An object created before the watch is open would be missed by a fake.
 	for !watching(client, "foos") {
 		select {
 		case <-time.After(time.Millisecond):

@@ -10,7 +10,7 @@ import (
 
 // Projects implements clientset.ExamplesV1alpha1Interface.
 func (c *examplesV1alpha1) Projects(namespace string) clientset.ProjectInterface {
-	return gentype.NewFakeClientWithListAndApply[*v1alpha1.Project, *v1alpha1.ProjectList, *applyconfiguration.ProjectApplyConfiguration](
+	return newClient(gentype.NewFakeClientWithListAndApply[*v1alpha1.Project, *v1alpha1.ProjectList, *applyconfiguration.ProjectApplyConfiguration](
 		c.fake, namespace, v1alpha1.SchemeGroupVersion.WithResource("projects"), v1alpha1.SchemeGroupVersion.WithKind("Project"),
 		func() *v1alpha1.Project { return &v1alpha1.Project{} },
 		func() *v1alpha1.ProjectList { return &v1alpha1.ProjectList{} },
@@ -19,5 +19,5 @@ func (c *examplesV1alpha1) Projects(namespace string) clientset.ProjectInterface
 		func(list *v1alpha1.ProjectList, items []*v1alpha1.Project) {
 			list.Items = gentype.FromPointerSlice(items)
 		},
-	)
+	))
 }
