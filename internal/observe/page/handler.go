@@ -29,7 +29,8 @@ func handler(bound *net.TCPAddr, source *trace.History, o Options) http.Handler 
 	return guard(serve.OwnHost(bound, mux))
 }
 
-// guard refuses what another site loads, and sets the headers which every answer has.
+// guard rejects requests from other origins, except links, and sets the headers of every answer. The same site
+// includes every port of localhost.
 func guard(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		h := w.Header()
@@ -38,7 +39,8 @@ func guard(next http.Handler) http.Handler {
 		h.Set("Referrer-Policy", "no-referrer")
 		h.Set("Cross-Origin-Opener-Policy", "same-origin")
 		h.Set("Cross-Origin-Resource-Policy", "same-origin")
-		if r.Header.Get("Sec-Fetch-Site") == "cross-site" && r.Header.Get("Sec-Fetch-Mode") != "navigate" {
+		site := r.Header.Get("Sec-Fetch-Site")
+		if (site == "cross-site" || site == "same-site") && r.Header.Get("Sec-Fetch-Mode") != "navigate" {
 			http.Error(w, "another site may link to this page, but not load it", http.StatusForbidden)
 			return
 		}

@@ -175,6 +175,8 @@ func TestOthers(t *testing.T) {
 		{"localhost:9999", "cross-site", "navigate", http.StatusOK},
 		{"localhost:9999", "cross-site", "cors", http.StatusForbidden},
 		{"localhost:9999", "cross-site", "no-cors", http.StatusForbidden},
+		{"localhost:9999", "same-site", "navigate", http.StatusOK},
+		{"localhost:9999", "same-site", "no-cors", http.StatusForbidden},
 		{"rebound.example:9999", "none", "navigate", http.StatusMisdirectedRequest},
 	} {
 		for _, path := range []string{"", "main.js", "steps"} {
