@@ -33,6 +33,9 @@ esac
 mkdir -p "$dir" 2>/dev/null && [ -w "$dir" ] || fail "you may not write to $dir"
 [ -z "$(ls -A "$dir")" ] || fail "$dir is not empty: choose another folder"
 
+# The programs that the commands below build.
+printf '%s\n' /bin/ /mine >"$dir/.gitignore"
+
 if [ "$what" = new ]; then
 	cp -R tools/new/controller/*.go tools/new/controller/go.mod tools/new/controller/go.sum tools/new/controller/config tools/new/controller/Makefile tools/new/controller/names.sh tools/new/controller/README.md "$dir"
 	go mod edit -replace="example.com/byhand=$repository" "$dir/go.mod"
