@@ -55,7 +55,7 @@ kubeconfig:
 	@$(if $(OWN),,IFS=:; for file in $$KUBECONFIG; do test ! -s "$$file" || exit 0; done; \
 		echo "no cluster is configured: $$KUBECONFIG does not exist or is empty" >&2; exit 1)
 
-# It needs nothing but the standard library.
+# It imports only the standard library, so it builds quickly.
 bin/replay:
 	@echo "Everything is built, once. First what plays a recorded run meanwhile, in less than a minute:"
 	go build -o $@ ./internal/observe/page/replay

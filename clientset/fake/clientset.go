@@ -59,7 +59,7 @@ func NewClientset(objects ...runtime.Object) *Clientset {
 // Tracker holds the objects, for a test to change them without an action.
 func (c *Clientset) Tracker() testing.ObjectTracker { return c.tracker }
 
-// Discovery implements clientset.Interface. It has no resources until the test
+// Discovery implements clientset.Interface. It returns no resources until the test
 // sets Fake.Resources.
 func (c *Clientset) Discovery() discovery.DiscoveryInterfaces { return c.discovery }
 

@@ -10,7 +10,7 @@
 // reactors (PrependReactor; that is how to inject an error), and at last a tracker, which
 // holds the objects, carries it out.
 //
-// # Differences from an API server
+// # Limitations
 //
 // A test with a fake shows what your code does when the API server answers this or that.
 // It does not show what the API server would answer:

@@ -30,7 +30,7 @@ func foo(name string) *v1alpha1.Foo {
 	return &v1alpha1.Foo{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: name}, Spec: v1alpha1.FooSpec{DeploymentName: name}}
 }
 
-// Each method of each kind is recorded with its verb and resource.
+// Each method of each kind is recorded with its verb and subresource.
 func TestActions(t *testing.T) {
 	want := map[string]string{
 		"Create": "create", "Update": "update", "UpdateStatus": "update status", "Delete": "delete", "DeleteCollection": "delete-collection",
@@ -164,8 +164,8 @@ func TestNewClientsetPanics(t *testing.T) {
 	}
 }
 
-// An informer over the fake gets in sync: the fake says that it cannot stream a
-// list. Otherwise a Reflector would wait forever.
+// An informer syncs with the fake, because the fake reports that it cannot stream a list.
+// Without this report a Reflector would wait forever.
 func TestInformerSyncs(t *testing.T) {
 	client := fake.NewClientset(foo("one"), &examplesv1alpha1.Project{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "project"}})
 	added := make(chan string, 10)
@@ -179,7 +179,7 @@ func TestInformerSyncs(t *testing.T) {
 	if err := informer.WaitForSync(ctx, deadline, foos, projects); err != nil {
 		t.Fatal(err)
 	}
-	// An object created before the watch is open would be missed by a fake.
+	// A fake does not send objects that were created before the informer's watch was open.
 	for !watching(client, "foos") {
 		select {
 		case <-time.After(time.Millisecond):

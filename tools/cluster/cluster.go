@@ -189,6 +189,9 @@ func (c *cluster) serves() error {
 	return c.kubectl("get", "--raw", "/readyz", "--request-timeout=5s")
 }
 
+// startTimeout bounds a start, which takes 10 s on an idle machine.
+const startTimeout = 3 * time.Minute
+
 // wholeControlPlane is what a cluster is created with unless told otherwise.
 const wholeControlPlane = "etcd,kube-apiserver,kube-controller-manager,kube-scheduler,kwok-controller"
 
@@ -221,17 +224,25 @@ func (c *cluster) startPrograms() error {
 	if err := c.writeKwokctlConfig(); err != nil {
 		return err
 	}
-	// kwokctl would add the cluster to ~/.kube/config unless told otherwise.
-	err := c.kwokctl("create", "cluster", "--kubeconfig=", "--timeout=90s", "--config="+c.kwokctlConfig(),
-		"--components="+cmp.Or(c.components, wholeControlPlane))
-	if err != nil {
+	if err := c.create(); err != nil {
 		return err
 	}
-	for deadline := time.Now().Add(time.Minute); ; time.Sleep(100 * time.Millisecond) {
-		if err := c.serves(); err == nil {
+	for deadline := time.Now().Add(startTimeout); ; time.Sleep(100 * time.Millisecond) {
+		err := c.serves()
+		if err == nil {
 			break
-		} else if time.Now().After(deadline) {
-			return fmt.Errorf("the API server is not ready after a minute: %w", err)
+		}
+		if time.Now().After(deadline) {
+			return fmt.Errorf("it is not ready after %s: %w", startTimeout, err)
+		}
+		// On a busy machine kube-controller-manager gives up before the API server is ready.
+		if stopped, _ := c.stopped(); len(stopped) > 0 {
+			if _, err := c.reconcileProcesses(); err != nil {
+				return err
+			}
+			if err := c.create(); err != nil {
+				return err
+			}
 		}
 	}
 	// A cluster without kwok has no node.
@@ -240,7 +251,7 @@ func (c *cluster) startPrograms() error {
 		if err := c.kwokctl("scale", "node", "--replicas=1", "--param=.allocatable.pods=10000", "--config="+c.kwokctlConfig()); err != nil {
 			return err
 		}
-		if err := c.kubectl("wait", "node", "--all", "--for=condition=Ready", "--timeout=60s"); err != nil {
+		if err := c.kubectl("wait", "node", "--all", "--for=condition=Ready", "--timeout="+startTimeout.String()); err != nil {
 			return err
 		}
 	}
@@ -250,6 +261,13 @@ func (c *cluster) startPrograms() error {
 		return err
 	}
 	return os.WriteFile(c.kubeconfig(), content, 0o600)
+}
+
+// create has kwokctl start what is not running.
+func (c *cluster) create() error {
+	// kwokctl would add the cluster to ~/.kube/config unless told otherwise.
+	return c.kwokctl("create", "cluster", "--kubeconfig=", "--timeout="+startTimeout.String(), "--config="+c.kwokctlConfig(),
+		"--components="+cmp.Or(c.components, wholeControlPlane))
 }
 
 // lastLines returns a line for each program that is not running, with the last line of its

@@ -101,9 +101,9 @@ func wantProcesses(t *testing.T, c *cluster, want ...int) {
 // waitFor fails the test if the condition does not become true in time.
 func waitFor(t *testing.T, what string, condition func() bool) {
 	t.Helper()
-	for deadline := time.Now().Add(time.Minute); !condition(); time.Sleep(time.Millisecond) {
+	for deadline := time.Now().Add(3 * time.Minute); !condition(); time.Sleep(time.Millisecond) {
 		if time.Now().After(deadline) {
-			t.Fatalf("waited a minute for %s", what)
+			t.Fatalf("waited 3 minutes for %s", what)
 		}
 	}
 }

@@ -85,11 +85,10 @@ func newTestCluster(t *testing.T, word string) *testCluster {
 	return c
 }
 
-// command is the command with the given arguments, run by the user. What takes
-// minutes does not work as it should (seconds are normal): it is ended, together
+// command is the command with the given arguments, run by the user. If it hangs, it is ended, together
 // with what it runs in the foreground.
 func (c *testCluster) command(t *testing.T, args ...string) *exec.Cmd {
-	ctx, cancel := context.WithTimeout(context.Background(), 90*time.Second)
+	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Minute)
 	t.Cleanup(cancel)
 	cmd := exec.CommandContext(ctx, os.Args[0], args...)
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
