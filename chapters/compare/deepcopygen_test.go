@@ -10,12 +10,12 @@ import (
 	"text/template"
 )
 
-// ownPackage is a package of api whose DeepCopy methods are held against those that
+// ownPackage is a package of api whose DeepCopy methods are compared with the ones that
 // deepcopy-gen writes for the same types.go.
 type ownPackage struct {
-	// Name is the package's name among all of them, Folder the one below api.
+	// Name is the package's unique name, Folder its folder below api.
 	Name, Folder string
-	// Types are those that are copied.
+	// Types are the types to copy.
 	Types []string
 }
 
@@ -43,9 +43,9 @@ func ownPackages(t *testing.T) (all []ownPackage) {
 	return all
 }
 
-// deepcopy-gen, run on a copy of our types, writes methods that copy the same as ours, with as
-// many allocations. The comparison itself is testdata/equal_test.go.txt: it becomes a package
-// of its own beside the generated ones, since it imports both kinds of methods.
+// TestDeepCopyEqualsGenerated runs deepcopy-gen on a copy of our types: its methods return the same
+// copies as ours, with as many allocations. testdata/equal_test.go.txt does the comparison, in a
+// separate package next to the generated ones, since it imports both kinds of methods.
 func TestDeepCopyEqualsGenerated(t *testing.T) {
 	packages := ownPackages(t)
 	dir, err := os.MkdirTemp(".", "_generated-")
@@ -71,14 +71,14 @@ func TestDeepCopyEqualsGenerated(t *testing.T) {
 	command(t, "go", "test", "-count=1", "./"+dir)
 }
 
-// tagged copies a types.go and adds the comments that deepcopy-gen goes by.
+// tagged copies a types.go and adds deepcopy-gen's comments.
 func tagged(t *testing.T, types, dir string) {
 	t.Helper()
 	text := objects.ReplaceAllString(contents(t, types), "// +k8s:deepcopy-gen:interfaces=k8s.io/apimachinery/pkg/runtime.Object\n$0")
 	if err := os.Mkdir(dir, 0o755); err != nil {
 		t.Fatal(err)
 	}
-	// The generator takes a folder's name for that of its package.
+	// The generator uses a folder's name as its package's.
 	name := "package " + filepath.Base(dir)
 	store(t, filepath.Join(dir, "types.go"), clause.ReplaceAllString(text, name))
 	store(t, filepath.Join(dir, "doc.go"), "// +k8s:deepcopy-gen=package\n\n"+name+"\n")

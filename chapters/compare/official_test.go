@@ -46,8 +46,7 @@ func newNamespace(t *testing.T) (config *rest.Config, namespace string) {
 	return config, created.Name
 }
 
-// officialExample is the Foo that sample-controller's documentation tells people
-// to create, as it stands in that module.
+// officialExample returns the example Foo of sample-controller's documentation, from that module.
 func officialExample(t *testing.T) *officialv1alpha1.Foo {
 	t.Helper()
 	dir, err := exec.Command("go", "list", "-m", "-f", "{{.Dir}}", "k8s.io/sample-controller").Output()
@@ -65,8 +64,8 @@ func officialExample(t *testing.T) *officialv1alpha1.Foo {
 	return foo
 }
 
-// The official generated client creates the official example on our CRD, our
-// controller acts on it, and the official client sees what it did.
+// TestOfficialExampleOnOurController: the official generated client creates the official example on
+// our CRD, our controller reconciles it, and the official client sees the result.
 func TestOfficialExampleOnOurController(t *testing.T) {
 	config, namespace := newNamespace(t)
 	startController(t, namespace)
@@ -90,7 +89,7 @@ func TestOfficialExampleOnOurController(t *testing.T) {
 	}
 	available(1)
 
-	// It scales: an update by a client that knows fewer status fields than ours.
+	// Scale it: the update comes from a client with fewer status fields than ours.
 	foo, err := foos.Get(t.Context(), example.Name, metav1.GetOptions{})
 	if err != nil {
 		t.Fatal(err)
@@ -102,14 +101,14 @@ func TestOfficialExampleOnOurController(t *testing.T) {
 	available(2)
 	ours, err := clientset.NewForConfigOrDie(config).SamplecontrollerV1alpha1().Foos(namespace).Get(t.Context(), example.Name, metav1.GetOptions{})
 	if err != nil || len(ours.Status.Conditions) == 0 {
-		t.Errorf("status %+v (%v), want the conditions that the official type does not know", ours.Status, err)
+		t.Errorf("status %+v (%v), want the conditions that the official type lacks", ours.Status, err)
 	}
 }
 
 // startController builds and runs our controller until the test ends.
 func startController(t *testing.T, namespace string) {
 	t.Helper()
-	// make builds it there, too: a program that is up to date is not linked again.
+	// make builds it there, too: an up-to-date program is not linked again.
 	binary := filepath.Join("..", "..", "bin", "byhand")
 	build := exec.Command("go", "build", "-o", filepath.Join("bin", "byhand"), ".")
 	build.Dir = "../.."

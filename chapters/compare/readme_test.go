@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// The Go code that README.md quotes stands in this repository, but for the white space.
+// TestQuotedCode: README.md's Go code occurs in this repository, except for white space.
 func TestQuotedCode(t *testing.T) {
 	words := func(text string) string { return strings.Join(strings.Fields(text), " ") }
 	var sources strings.Builder

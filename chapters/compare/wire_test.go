@@ -26,7 +26,7 @@ import (
 
 var seed = flag.Int64("seed", time.Now().UnixNano(), "seed of the random calls")
 
-// sent is all of a request that an API server looks at.
+// sent has the parts of a request that an API server reads.
 type sent struct {
 	Method, Path string
 	Query        map[string][]string
@@ -34,7 +34,7 @@ type sent struct {
 	Body         any
 }
 
-// recorder answers every request with an empty Foo and keeps what it was.
+// recorder answers every request with an empty Foo and records it.
 type recorder struct {
 	server *httptest.Server
 	got    []sent
@@ -53,7 +53,7 @@ func newRecorder(t *testing.T) *recorder {
 				s.Body = string(body)
 			}
 			testkit.DropNulls(s.Body)
-			// The body's own length follows from the body.
+			// The length follows from the body.
 			s.Header.Del("Content-Length")
 		}
 		r.got = append(r.got, s)
@@ -64,30 +64,28 @@ func newRecorder(t *testing.T) *recorder {
 	return r
 }
 
-// take returns what was sent since the last call.
+// take returns the requests since the last call.
 func (r *recorder) take() []sent {
 	got := r.got
 	r.got = nil
 	return got
 }
 
-// newFiller fills values at random, with texts and numbers that are likely to be treated as something
-// special.
+// newFiller fills values at random, with texts and numbers that are often special cases.
 func newFiller() *randfill.Filler {
 	texts := []string{"", "one", "with.dots", "with space", "with/slash", "..", "ümläut", "100%", "q?a=b", "a in (b,c)", "metadata.name=x&y", "0"}
 	patches := []types.PatchType{types.MergePatchType, types.JSONPatchType, types.StrategicMergePatchType, types.ApplyPatchType}
 	return randfill.NewWithSeed(*seed).NumElements(0, 2).Funcs(
 		func(text *string, c randfill.Continue) { *text = texts[c.Intn(len(texts))] },
 		func(kind *types.PatchType, c randfill.Continue) { *kind = patches[c.Intn(len(patches))] },
-		// Some are seconds, in which a request must be answered.
+		// Some are timeouts in seconds.
 		func(number *int64, c randfill.Continue) { *number = 30 * c.Int63n(2) },
 		// Its bytes must be JSON.
 		func(*metav1.FieldsV1, randfill.Continue) {},
 	)
 }
 
-// draw returns arguments for a method of both clients. A type that only one of them has has the same
-// JSON in both.
+// draw returns arguments for a method of both clients. Types that differ have the same JSON in both.
 func draw(t *testing.T, filler *randfill.Filler, theirs, ours reflect.Type) (their, our []reflect.Value) {
 	t.Helper()
 	their, our = []reflect.Value{reflect.ValueOf(t.Context())}, []reflect.Value{reflect.ValueOf(t.Context())}
@@ -126,8 +124,8 @@ func call(method reflect.Value, arguments []reflect.Value) any {
 	return results[len(results)-1].Interface()
 }
 
-// The same call through the official generated client and through ours is the
-// same request, or a refusal to send one, whatever the arguments are.
+// TestWireEqualsGenerated: the same call through the official generated client and through ours sends
+// the same request, or none, for any arguments.
 func TestWireEqualsGenerated(t *testing.T) {
 	t.Logf("seed %d; again with: go test -run TestWireEqualsGenerated . -seed %[1]d", *seed)
 	theirServer, ourServer, filler := newRecorder(t), newRecorder(t), newFiller()

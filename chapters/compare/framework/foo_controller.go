@@ -28,14 +28,14 @@ import (
 const (
 	// ownerKey is the index of Deployments by the UID of their controller.
 	ownerKey = ".metadata.controller"
-	// podLabel ties Pods to their Foo.
+	// podLabel connects Pods to their Foo.
 	podLabel = v1alpha1.GroupName + "/foo-uid"
-	// takenRetry is how often a Foo looks whether a name has become free: no event
-	// of a Deployment that a Foo does not control leads to the Foos that name it.
+	// takenRetry is how often a Foo checks whether a name has become free: an event of a
+	// Deployment that a Foo does not control does not enqueue the Foos that name it.
 	takenRetry = 30 * time.Second
 )
 
-// Why CreateOrUpdate leaves a Deployment alone.
+// Reasons why CreateOrUpdate does not write a Deployment.
 var (
 	errTaken   = errors.New("the Deployment is not controlled by this Foo")
 	errLeaving = errors.New("the Deployment is being deleted")
@@ -54,7 +54,7 @@ type FooReconciler struct {
 // +kubebuilder:rbac:groups=apps,resources=deployments,verbs=get;list;watch;create;update;patch;delete
 // +kubebuilder:rbac:groups=events.k8s.io,resources=events,verbs=create;patch
 
-// Reconcile gives a Foo its Deployment and writes into its status what became of it.
+// Reconcile gives a Foo its Deployment and reports the result in the Foo's status.
 func (r *FooReconciler) Reconcile(ctx context.Context, req ctrl.Request) (ctrl.Result, error) {
 	foo := &v1alpha1.Foo{}
 	if err := r.Get(ctx, req.NamespacedName, foo); err != nil {
@@ -75,8 +75,8 @@ func (r *FooReconciler) Reconcile(ctx context.Context, req ctrl.Request) (ctrl.R
 	return ctrl.Result{}, r.updateStatus(ctx, foo, stateOf(deployment))
 }
 
-// applyDeployment creates the Foo's Deployment, or updates what differs in it. It
-// returns errTaken or errLeaving for one that must be left alone.
+// applyDeployment creates the Foo's Deployment, or updates its differences. It returns
+// errTaken or errLeaving for a Deployment that must not be written.
 func (r *FooReconciler) applyDeployment(ctx context.Context, foo *v1alpha1.Foo) (*appsv1.Deployment, error) {
 	deployment := &appsv1.Deployment{ObjectMeta: metav1.ObjectMeta{Namespace: foo.Namespace, Name: foo.Spec.DeploymentName}}
 	operation, err := controllerutil.CreateOrUpdate(ctx, r.Client, deployment, func() error {
@@ -101,8 +101,8 @@ func (r *FooReconciler) applyDeployment(ctx context.Context, foo *v1alpha1.Foo) 
 	return deployment, nil
 }
 
-// setFields sets what a Foo decides about its Deployment and leaves the rest as it
-// is: what the API server defaults must not look like a difference.
+// setFields sets the fields that a Foo decides and leaves the rest unchanged: the API
+// server's defaults must not look like a difference.
 func setFields(deployment *appsv1.Deployment, foo *v1alpha1.Foo) {
 	if foo.Spec.Replicas != nil {
 		deployment.Spec.Replicas = new(*foo.Spec.Replicas)
@@ -152,8 +152,8 @@ func (r *FooReconciler) deleteRenamed(ctx context.Context, foo *v1alpha1.Foo) er
 // ownedDeployments lists the Deployments that this Foo controls.
 func (r *FooReconciler) ownedDeployments(ctx context.Context, foo *v1alpha1.Foo) (*appsv1.DeploymentList, error) {
 	owned := &appsv1.DeploymentList{}
-	// One that the cache does not show yet has an event that brings this Foo back, so
-	// there is no need to wait for the writes of other workers.
+	// A Deployment that the cache lacks has an event that enqueues this Foo again, so it
+	// is not necessary to wait for other workers' writes.
 	if err := r.List(ctx, owned, client.InNamespace(foo.Namespace), client.MatchingFields{ownerKey: string(foo.UID)},
 		client.DisableReadYourWritesConsistency); err != nil {
 		return nil, fmt.Errorf("list the Deployments of Foo %s: %w", client.ObjectKeyFromObject(foo), err)
@@ -161,12 +161,12 @@ func (r *FooReconciler) ownedDeployments(ctx context.Context, foo *v1alpha1.Foo)
 	return owned, nil
 }
 
-// refused decides what to do when the API server has not written the Deployment.
+// refused handles the API server's rejection of the Deployment.
 func (r *FooReconciler) refused(ctx context.Context, foo *v1alpha1.Foo, err error) (ctrl.Result, error) {
 	name := foo.Spec.DeploymentName
 	switch {
 	case errors.Is(err, errLeaving):
-		// The event of its deletion leads back here.
+		// Its deletion's event enqueues this Foo again.
 		return ctrl.Result{}, r.updateBlocked(ctx, foo, state{reason: v1alpha1.ReasonWaitingForDeletion,
 			message: fmt.Sprintf("Deployment %q is being deleted: a new one is created when the name is free", name)})
 	case errors.Is(err, errTaken):
@@ -175,7 +175,7 @@ func (r *FooReconciler) refused(ctx context.Context, foo *v1alpha1.Foo, err erro
 	case apierrors.HasStatusCause(err, corev1.NamespaceTerminatingCause):
 		return ctrl.Result{}, nil
 	case apierrors.IsForbidden(err), apierrors.IsInvalid(err):
-		// Also a policy that gives no reason answers with Invalid.
+		// A policy without a reason answers with Invalid, too.
 		return ctrl.Result{}, errors.Join(err, r.stuck(ctx, foo, v1alpha1.ReasonForbidden,
 			fmt.Sprintf("the API server refuses to write Deployment %q", name)))
 	default:
@@ -183,7 +183,7 @@ func (r *FooReconciler) refused(ctx context.Context, foo *v1alpha1.Foo, err erro
 	}
 }
 
-// stuck writes the status of a Foo that a person must help, and records one Event.
+// stuck writes the status of a Foo that needs a user's help, and records one Event.
 func (r *FooReconciler) stuck(ctx context.Context, foo *v1alpha1.Foo, reason, message string) error {
 	before := meta.FindStatusCondition(foo.Status.Conditions, v1alpha1.FooReady)
 	told := before != nil && before.Reason == reason && before.Message == message
@@ -196,8 +196,8 @@ func (r *FooReconciler) stuck(ctx context.Context, foo *v1alpha1.Foo, reason, me
 	return nil
 }
 
-// updateBlocked writes the status of a Foo that cannot have its Deployment now. The
-// replicas are those of the Deployments that it still controls.
+// updateBlocked writes the status of a Foo that cannot have its Deployment now. The replicas
+// are counted in the Deployments that it still controls.
 func (r *FooReconciler) updateBlocked(ctx context.Context, foo *v1alpha1.Foo, s state) error {
 	owned, err := r.ownedDeployments(ctx, foo)
 	if err != nil {
@@ -210,13 +210,13 @@ func (r *FooReconciler) updateBlocked(ctx context.Context, foo *v1alpha1.Foo, s 
 	return r.updateStatus(ctx, foo, s)
 }
 
-// state is what a status says.
+// state is the content of a status.
 type state struct {
 	replicas, available int32
 	reason, message     string
 }
 
-// stateOf is the state of a Foo whose Deployment is as it should be.
+// stateOf returns the state of a Foo whose Deployment is up to date.
 func stateOf(deployment *appsv1.Deployment) state {
 	wanted := ptr.Deref(deployment.Spec.Replicas, 1)
 	s := state{replicas: deployment.Status.Replicas, available: deployment.Status.AvailableReplicas,
@@ -228,7 +228,7 @@ func stateOf(deployment *appsv1.Deployment) state {
 	return s
 }
 
-// updateStatus writes the status if it differs from the one that the Foo has.
+// updateStatus writes the status if it differs from the Foo's.
 func (r *FooReconciler) updateStatus(ctx context.Context, foo *v1alpha1.Foo, s state) error {
 	before := foo.Status.DeepCopy()
 	foo.Status.Replicas, foo.Status.AvailableReplicas = s.replicas, s.available
@@ -254,14 +254,14 @@ func (r *FooReconciler) SetupWithManager(ctx context.Context, mgr ctrl.Manager) 
 		return fmt.Errorf("index Deployments by their controller: %w", err)
 	}
 	return ctrl.NewControllerManagedBy(mgr).
-		// A change of the status, such as our own, is not reconciled.
+		// Changes of the status, such as our own, are not reconciled.
 		For(&v1alpha1.Foo{}, builder.WithPredicates(predicate.GenerationChangedPredicate{})).
 		Owns(&appsv1.Deployment{}).
 		Named("foo").
 		Complete(r)
 }
 
-// controllerUID is what Deployments are indexed by.
+// controllerUID returns the index value of a Deployment.
 func controllerUID(object client.Object) []string {
 	owner := metav1.GetControllerOf(object)
 	if owner == nil {

@@ -18,7 +18,7 @@ import (
 	"example.com/byhand/api/samplecontroller.k8s.io/v1alpha1"
 )
 
-// world is a reconciler and the API that it acts on.
+// world is a reconciler and the API it uses.
 type world struct {
 	*testing.T
 	reconciler *FooReconciler
@@ -53,7 +53,7 @@ func newWorld(t *testing.T, objects ...client.Object) *world {
 	return w
 }
 
-// reconcile reconciles the Foo "foo", and fails the test unless it writes this.
+// reconcile reconciles the Foo "foo", and expects exactly these writes.
 func (w *world) reconcile(want ...string) ctrl.Result {
 	w.Helper()
 	w.writes = nil
@@ -67,7 +67,7 @@ func (w *world) reconcile(want ...string) ctrl.Result {
 	return result
 }
 
-// edit changes the stored Foo as a user would.
+// edit changes the stored Foo like a user.
 func (w *world) edit(change func(foo *v1alpha1.Foo)) {
 	w.Helper()
 	foo := &v1alpha1.Foo{}
@@ -109,12 +109,12 @@ func TestReconcile(t *testing.T) {
 	w.reason(v1alpha1.ReasonWaitingForReplicas)
 	w.reconcile()
 
-	// A new number of replicas: the Deployment, and the status that speaks of it.
+	// A new number of replicas: the Deployment, and the status about it.
 	w.edit(func(foo *v1alpha1.Foo) { foo.Spec.Replicas = new(int32(3)) })
 	w.reconcile("update first", "status of foo")
 	w.reconcile()
 
-	// A new name: the new one comes first.
+	// A new name: the new Deployment comes first.
 	w.edit(func(foo *v1alpha1.Foo) { foo.Spec.DeploymentName = "second" })
 	w.reconcile("create second", "delete first")
 	err := w.reconciler.Get(t.Context(), client.ObjectKey{Namespace: "default", Name: "first"}, &appsv1.Deployment{})
@@ -123,7 +123,7 @@ func TestReconcile(t *testing.T) {
 	}
 	w.reconcile()
 
-	// Replicas are counted as soon as there are any.
+	// Replicas are counted as soon as they exist.
 	deployment := &appsv1.Deployment{}
 	w.get(deployment, "second")
 	deployment.Status.Replicas = 3
@@ -135,7 +135,7 @@ func TestReconcile(t *testing.T) {
 	foo := &v1alpha1.Foo{}
 	w.get(foo, "foo")
 	if foo.Status.Replicas != 3 || foo.Status.AvailableReplicas != 0 {
-		t.Errorf("status %+v, want 3 replicas and none of them available", foo.Status)
+		t.Errorf("status %+v, want 3 replicas, 0 available", foo.Status)
 	}
 
 	// Available replicas make it ready.
@@ -150,7 +150,7 @@ func TestReconcile(t *testing.T) {
 	}
 }
 
-// A Deployment that the Foo does not control is not written, and the Foo says so.
+// TestNameTaken: a Deployment that the Foo does not control is not written, and the status reports it.
 func TestNameTaken(t *testing.T) {
 	for name, owners := range map[string][]metav1.OwnerReference{
 		"by no object":                 nil,
@@ -160,7 +160,7 @@ func TestNameTaken(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			w := newWorld(t, newFoo(), &appsv1.Deployment{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "first", OwnerReferences: owners}})
 			if result := w.reconcile("status of foo"); result.RequeueAfter != takenRetry {
-				t.Errorf("looks again after %s, want %s", result.RequeueAfter, takenRetry)
+				t.Errorf("requeue after %s, want %s", result.RequeueAfter, takenRetry)
 			}
 			w.reason(v1alpha1.ReasonNameTaken)
 			w.reconcile()
@@ -168,7 +168,7 @@ func TestNameTaken(t *testing.T) {
 	}
 }
 
-// Neither a Foo nor a Deployment that is on its way out is written.
+// TestBeingDeleted: neither a Foo nor a Deployment that is being deleted is written.
 func TestBeingDeleted(t *testing.T) {
 	foo := newFoo()
 	foo.DeletionTimestamp, foo.Finalizers = new(metav1.Now()), []string{"example.com/held"}

@@ -1,12 +1,10 @@
-// Command framework is the Foo controller as a user of kubebuilder writes it: the
-// same API, the same Deployment and the same conditions as byhand, on
-// controller-runtime.
+// Command framework is the Foo controller as a kubebuilder user writes it: the same API, the
+// same Deployment and the same conditions as byhand, on controller-runtime.
 //
-// main.go is the wiring that kubebuilder scaffolds, foo_controller.go is what its
-// user fills in. Without flags it runs with the defaults of controller-runtime; each
-// flag below is an option that controller-runtime has. Left out of the scaffold are
-// the webhook server, the metrics server and leader election, which a comparison of
-// controllers does not need.
+// main.go is kubebuilder's scaffold, foo_controller.go is the user's code. Without flags it
+// runs with controller-runtime's defaults; each flag below is an option of controller-runtime.
+// The scaffold's webhook server, metrics server and leader election are omitted: a comparison
+// of controllers does not need them.
 package main
 
 import (
@@ -18,7 +16,7 @@ import (
 	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
 	"k8s.io/client-go/tools/events"
 
-	// The clouds' ways to authenticate, which kubebuilder links into each program.
+	// Cloud authentication, which kubebuilder links into each program.
 	_ "k8s.io/client-go/plugin/pkg/client/auth"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/cache"
@@ -53,7 +51,7 @@ func main() {
 	flag.StringVar(&probeAddr, "health-probe-bind-address", "127.0.0.1:8081", "`host:port` of /healthz and /readyz; 0: none")
 	flag.IntVar(&workers, "workers", 1, "MaxConcurrentReconciles")
 	flag.BoolVar(&strip, "strip", false, "keep no managedFields in the cache")
-	flag.BoolVar(&readYourWrites, "read-your-writes", false, "EnableReadYourWritesConsistency: a read waits until the cache shows what was written")
+	flag.BoolVar(&readYourWrites, "read-your-writes", false, "EnableReadYourWritesConsistency: a read waits until the cache shows the process's own writes")
 	flag.BoolVar(&record, "events", true, "send Events")
 	logging.BindFlags(flag.CommandLine)
 	flag.Parse()
