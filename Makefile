@@ -60,7 +60,7 @@ bin/replay:
 	@echo "Everything is built, once. First what plays a recorded run meanwhile, in less than a minute:"
 	go build -o $@ ./internal/observe/page/replay
 	@echo "See it in a browser. The page goes over to your own cluster when that is ready."
-	@test ! -e bin/site/playground.html || echo "Or play: open file://$(CURDIR)/bin/site/playground.html in a browser."
+	@test ! -e bin/site/index.html || echo "Or play: open file://$(CURDIR)/bin/site/index.html in a browser."
 	@echo "And read README.md, then the files in its order: you need no cluster for that."
 
 bin/byhand:
@@ -102,7 +102,7 @@ site: ### Write the site: picture, playground, sources beside their comments; op
 	cd tools/site && go run . -out "$(abspath $(SITE))" -source "$(SOURCE)" -url "$(URL)"
 
 playground: site ## The controller in a browser tab, beside an API server in memory: break it
-	@page="$(abspath $(SITE))/playground.html"; \
+	@page="$(abspath $(SITE))/index.html"; \
 	open "$$page" 2>/dev/null || xdg-open "$$page" 2>/dev/null || echo "open file://$$page in a browser"
 
 ##@ Chapters

@@ -46,6 +46,25 @@ func (d *document) section(title string) (nodes []ast.Node) {
 	return nodes
 }
 
+// heading is a line of a table of contents.
+type heading struct{ ID, Text string }
+
+// longest is how many sections a page has without a table of contents.
+const longest = 3
+
+// contents are the headings of the second level, none if there are only a few.
+func (d *document) contents() (headings []heading) {
+	for _, h := range all[*ast.Heading](d.root) {
+		if id, found := h.AttributeString("id"); found && h.Level == 2 {
+			headings = append(headings, heading{string(id.([]byte)), plain(h, d.source)})
+		}
+	}
+	if len(headings) <= longest {
+		return nil
+	}
+	return headings
+}
+
 // title is the document's first heading.
 func (d *document) title() string {
 	for _, heading := range all[*ast.Heading](d.root) {

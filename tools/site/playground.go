@@ -20,12 +20,9 @@ import (
 	"github.com/evanw/esbuild/pkg/api"
 )
 
-const (
-	playgroundPage = "playground.html"
-	// parts is in how many scripts the program of the playground comes: each one that is
-	// there moves the progress bar.
-	parts = 12
-)
+// parts is in how many scripts the program of the playground comes, one after the other: each
+// moves the progress bar.
+const parts = 24
 
 // script is the page that make run serves with what tools/playground/web adds, in one file: from disk
 // a browser loads no ES module, and starts no Worker from a file, so the Worker's code is a text
@@ -57,7 +54,6 @@ func (b *builder) script(root string) ([]byte, error) {
 		EntryPoints:   []string{filepath.Join(folder, "main.js")},
 		Define:        defined,
 		Plugins:       []api.Plugin{swapped(filepath.Join(folder, "feed.js"))},
-		Loader:        map[string]api.Loader{".json": api.LoaderText},
 		Bundle:        true,
 		Format:        api.FormatIIFE,
 		Charset:       api.CharsetUTF8,
@@ -150,7 +146,7 @@ func slim(root, folder string) (workspace string, err error) {
 		os.WriteFile(workspace, fmt.Appendf(nil, "go %s\nuse %q\nreplace k8s.io/client-go => %q\n", version, root, copied), 0o644))
 }
 
-// writePlayground renders the first page, which is the playground's as well.
+// writePlayground renders the first page.
 func (b *builder) writePlayground() error {
 	stage, err := stage(b.files)
 	if err != nil {
@@ -160,13 +156,41 @@ func (b *builder) writePlayground() error {
 	if err != nil {
 		return err
 	}
-	for _, at := range []string{home, playgroundPage} {
-		if err := b.put("playground", page{builder: b, At: at, Title: "How a Kubernetes controller really works", Stage: stage, Lead: lead,
-			Description: "A real Kubernetes controller runs in this browser tab, with an API server in memory. Delete a Deployment, and see how the controller creates it again."}); err != nil {
-			return err
-		}
+	return b.put("playground", page{builder: b, At: home, Title: "How a Kubernetes controller really works", Stage: stage, Lead: lead,
+		Description: "A real Kubernetes controller runs in this browser tab, with an API server in memory. Delete a Deployment, and see how the controller creates it again."})
+}
+
+// playground is tools/playground/lessons.json.
+type playground struct {
+	// A lesson is one idea: it sets a state up, asks, acts once, and says what was seen once the
+	// picture has shown the step that it ends with.
+	Lessons []struct {
+		Title, Say, Setup, Question string
+		Answers                     []string
+		Right                       int
+		Button, Act, Ends           string
+		Seen, Keep, Why, Code       string
 	}
-	return nil
+	// Luck and Fault show a bug: the faults that are on, and the commands. Now says it to a person.
+	Bugs            []struct{ Name, What, Scenario, Code, Luck, Fault, Now string }
+	Actions, Faults []struct {
+		Do, Send, Button, What string
+		Stays                  bool // until it is turned off
+	}
+}
+
+func readPlayground(files fs.FS) (p playground, err error) {
+	const file = "tools/playground/lessons.json"
+	content, err := fs.ReadFile(files, file)
+	if err != nil {
+		return p, err
+	}
+	decoder := json.NewDecoder(bytes.NewReader(content))
+	decoder.DisallowUnknownFields()
+	if err := decoder.Decode(&p); err != nil {
+		return p, fmt.Errorf("%s: %w", file, err)
+	}
+	return p, nil
 }
 
 // swapped puts another file in the place of the page's feed.js.

@@ -44,6 +44,8 @@ type builder struct {
 	URL string
 	// found are the files that have a page; the documents among them are not nil.
 	found map[string]*document
+	// Playground is what the playground offers.
+	Playground playground
 	// order is the reading path.
 	order []string
 	// out are the files of the site, by their paths.
@@ -58,6 +60,9 @@ func build(root string, files fs.FS, source, url string) (map[string][]byte, err
 		return nil, err
 	}
 	b.URL = strings.TrimSuffix(url, "/")
+	if b.Playground, err = readPlayground(files); err != nil {
+		return nil, err
+	}
 	for file, d := range b.found {
 		write := b.writeSource
 		if d != nil {
@@ -173,7 +178,7 @@ func (b *builder) writeDocument(file string) error {
 	if path.Base(file) == path.Base(questions) {
 		body = fold(body)
 	}
-	return b.put("document", page{builder: b, At: pageOf(file), Title: d.title(), Lang: lang, File: file, Body: body})
+	return b.put("document", page{builder: b, At: pageOf(file), Title: d.title(), Lang: lang, File: file, Body: body, Contents: d.contents()})
 }
 
 // writeSource renders a source file: its comments beside its code.
@@ -215,10 +220,21 @@ type page struct {
 	Description string
 	// File is the file of the repository that it shows.
 	File string
-	// A document has a Body, and a source has Pairs. The playground has a Stage, which is the
+	// A document has a Body and perhaps Contents, and a source has Pairs. The playground has a Stage, which is the
 	// picture, and a Lead, which is the README's first paragraph.
 	Body, Stage, Lead template.HTML
+	Contents          []heading
 	Pairs             []pair
+}
+
+// Lesson is the number of the lesson that shows the file at work, from 1, 0 for none.
+func (p page) Lesson() int {
+	for i, lesson := range p.Playground.Lessons {
+		if lesson.Code == p.File {
+			return i + 1
+		}
+	}
+	return 0
 }
 
 // Place is its place on the reading path, from 1, 0 for none. Before and After are its
@@ -240,13 +256,6 @@ func (p page) To(target string) string { return relative(p.At, target) }
 
 // Repository is where others can read its file, "" for nowhere.
 func (p page) Repository() string { return p.repository(p.File) }
-
-// Lessons, Bugs, Actions and Luck are what the playground has.
-func (page) Lessons() []lesson { return lessons }
-func (page) Bugs() []bug       { return bugs }
-func (page) Actions() []action { return actions }
-func (page) Luck() []action    { return luck }
-func (page) Parts() int        { return parts }
 
 // Menu is what every page links.
 func (p page) Menu() any { return menu }

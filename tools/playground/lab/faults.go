@@ -34,10 +34,11 @@ func init() {
 		return "The watches are cut.", nil
 	}}
 	commands["forget"] = command{do: func(p *Playground, _ []string) (string, error) {
-		// A watch that comes back must have missed something that is forgotten.
-		p.cut()
+		// A watch that comes back must have missed something that is forgotten. It is cut last, or it
+		// may be back before.
 		p.api.Add("/api/v1/namespaces/default/events/playground-"+strconv.Itoa(p.api.Version()), &unstructured.Unstructured{Object: map[string]any{}})
 		p.api.Compact()
+		p.cut()
 		return "The watches are cut, and the server knows no change before now.", nil
 	}}
 	commands["kill"] = command{do: func(p *Playground, _ []string) (string, error) {

@@ -20,8 +20,10 @@ import (
 )
 
 const (
-	// showEvery is how often the page is told what the server has stored.
+	// showEvery is how often the page is told what the server has stored, and settle how much later:
+	// an observer publishes its steps after some 40 ms, and the page takes both in their order.
 	showEvery = 200 * time.Millisecond
+	settle    = 80 * time.Millisecond
 	// restartAfter is when a process that has ended by itself is started again.
 	restartAfter = 3 * time.Second
 	// mostSteps is how many steps are told at once.
@@ -56,7 +58,7 @@ type Playground struct {
 //	gone   nil     it has ended
 //	state  State   what is so now, whenever that has changed
 //	said   Said    what came of a command
-//	write  Write   a write that the server has answered
+//	write  *trace.Step  a write while no process leads; else it is among the steps
 type Tell func(kind string, body any)
 
 // Hello begins the steps of the process that leads now.
@@ -72,6 +74,7 @@ type News struct {
 
 // State is what is so now: kubectl's tables, the switches, and the processes.
 type State struct {
+	At          int64           `json:"at"` // in milliseconds since 1970
 	Foos        [][]string      `json:"foos"`
 	Deployments [][]string      `json:"deployments"`
 	On          map[string]bool `json:"on"`
@@ -182,9 +185,11 @@ func (p *Playground) running() []*replica {
 func (p *Playground) show(ctx context.Context) {
 	before := ""
 	for tick := time.NewTicker(showEvery); ctx.Err() == nil; <-tick.C {
-		state := p.State()
+		at, state := time.Now().UnixMilli(), p.State()
+		time.Sleep(settle)
 		if text, err := json.Marshal(state); err == nil && string(text) != before {
 			before = string(text)
+			state.At = at
 			p.tell("state", state)
 		}
 	}

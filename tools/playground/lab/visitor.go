@@ -88,7 +88,7 @@ func (p *Playground) Do(text string) {
 	case known.do == nil && known.method == "":
 		err = refusal("There is no such command.")
 	case !known.allows(args):
-		err = refusal("Fill in every field: a name has 1 to 40 small letters, digits and dashes, a number is from 0 to 10, a YAML has up to 3,000 bytes.")
+		err = refusal("Fill in every field: a name has 1 to 40 small letters, digits and dashes, a number is from 0 to 10.")
 	case known.do != nil:
 		said.Kubectl = fill(known.kubectl)
 		said.Answer, err = known.do(p, args)

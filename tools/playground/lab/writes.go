@@ -1,6 +1,8 @@
 package lab
 
 import (
+	"cmp"
+	"encoding/json"
 	"maps"
 	"net/http"
 	"net/http/httptest"
@@ -8,22 +10,16 @@ import (
 	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
+	"example.com/byhand/internal/observe/trace"
 	"example.com/byhand/kit/testkit"
 )
 
-// Write is a write of a Foo or a Deployment that the server has answered.
-type Write struct {
-	At     float64 `json:"at"` // in milliseconds since 1970
-	By     string  `json:"by"` // the visitor, a process of the controller, or another program
-	Method string  `json:"method"`
-	Kind   string  `json:"kind"`
-	Name   string  `json:"name"`
-	Status bool    `json:"status"` // of the status alone
-	Code   int     `json:"code"`
-	Spec   any     `json:"spec"` // as it is now, if it was answered; a DELETE has none
-}
+// partServer is the part of a step that is a write which the API server has answered: Text says who
+// wrote, Request what, with the object's spec as the reply.
+const partServer trace.Part = "server"
 
 // Who writes, besides the processes of the controller.
 const (
@@ -34,20 +30,32 @@ const (
 
 var kindOf = map[string]string{"foos": "Foo", "deployments": "Deployment"}
 
-// noteWrite tells of a write. object is what was answered.
+// noteWrite records a write among the steps of the process that leads, so that the page shows both in
+// their order. Without a leader it is told at once. object is the answer.
 func (p *Playground) noteWrite(by, method, path string, code int, object map[string]any) {
 	target := testkit.TargetOf(path)
-	if kindOf[target.Resource] == "" || method == http.MethodGet {
+	kind := kindOf[target.Resource]
+	if kind == "" || method == http.MethodGet {
 		return
 	}
-	w := Write{At: float64(time.Now().UnixMicro()) / 1000, By: by, Method: method, Kind: kindOf[target.Resource], Name: target.Name, Status: target.Subresource == "status", Code: code}
-	if w.Name == "" {
-		w.Name, _, _ = unstructured.NestedString(object, "metadata", "name")
+	name := target.Name
+	if name == "" {
+		made, _, _ := unstructured.NestedString(object, "metadata", "name")
+		refused, _, _ := unstructured.NestedString(object, "details", "name")
+		name = cmp.Or(made, refused)
 	}
-	if method != http.MethodDelete {
-		w.Spec = object["spec"]
+	write := &trace.Step{Time: time.Now(), Part: partServer, What: "written", Kind: kind, Key: metav1.NamespaceDefault + "/" + name, Text: by,
+		Request: &trace.Request{Method: method, Path: path, Status: code}}
+	if spec, err := json.Marshal(object["spec"]); err == nil && method != http.MethodDelete {
+		write.Request.Reply = string(spec)
 	}
-	p.tell("write", w)
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.shown != nil {
+		p.shown.observe.Record(write, nil)
+	} else {
+		p.tell("write", write)
+	}
 }
 
 // refuse answers a write in the server's place, and tells of it.

@@ -1,9 +1,10 @@
 // The page of the site with a cluster behind it, and what the visitor can do to that.
 
-import {picture, player} from '../../../internal/observe/page/static/main.js';
+import {feed, picture, player} from '../../../internal/observe/page/static/main.js';
 import {byId, counted, el, say} from '../../../internal/observe/page/static/dom.js';
 import {files} from '../../../internal/observe/page/static/panel.js';
 import {ask, on} from './cluster.js';
+import * as film from './film.js';
 import * as objects from './objects.js';
 import * as tour from './tour.js';
 
@@ -11,10 +12,8 @@ import * as tour from './tour.js';
 
 byId('time').append(document.querySelector('.controls'), byId('objects'));
 byId('visit').append(byId('panel'));
-picture.latest = 3000;
-picture.fastest = 260;
 
-// What a visitor reads elsewhere must not end what goes on here.
+// What a visitor reads elsewhere must not end what happens here.
 document.querySelector('main').addEventListener('click', ({target}) => target.closest('a:not([href^="#"])')?.setAttribute('target', '_blank'));
 
 // Where the panel names a file that this site shows, that is a link to it.
@@ -24,11 +23,9 @@ files.named = (file, name) => (readingPath.includes(file) ? el('a', {href: `read
 // --- what is done ---
 
 const mostLines = 100;
-const mostCharacters = 1500; // of a link
+const guessCosts = 3; // or to name one bug after the other would be the shortest way
 const bugs = [...document.querySelectorAll('#wrong [data-send]')]; // The first is none.
 const switches = [...document.querySelectorAll('.luck [type=checkbox]')];
-// What was done since everything began anew; the same again leads to the same table.
-let done = [];
 let riddle = null; // of the puzzle: {n, bug, moves}
 
 function moved(n) {
@@ -45,34 +42,30 @@ function about(name) {
 }
 
 function guess(name) {
-  moved(1);
   if (name !== riddle.bug) {
-    say(byId('wrong-guess'), `It is not ${name}.`);
+    moved(guessCosts);
+    say(byId('wrong-guess'), `It is not ${name}: ${guessCosts} moves.`);
     return;
   }
+  moved(1);
   say(byId('solved'), `Found ${name} in ${counted(riddle.moves, 'move')}.`);
   about(name);
   byId('challenge').href = `#puzzle=${riddle.n}&moves=${riddle.moves}`;
   history.replaceState(null, '', byId('challenge').href);
-  byId('wrong').hidePopover();
+  byId('break').hidePopover();
   riddle = null;
   tour.solved();
 }
 
-// An action of the visitor: what is still drawn of the one before goes.
+// An action of the visitor.
 async function act(commands) {
   moved(1);
-  picture.clear();
-  objects.begin();
   tour.before();
+  objects.begin();
   for (const command of commands) {
     await ask(command);
   }
 }
-
-// What a field holds, as a word of a command: see encoded in tools/playground/lab.
-const held = ({id, value}) => (id !== 'yaml' ? value
-  : btoa(String.fromCodePoint(...new TextEncoder().encode(value))).replaceAll('+', '-').replaceAll('/', '_').replaceAll('=', ''));
 
 document.querySelector('.play').addEventListener('click', ({target}) => {
   const {send, do: name} = target.closest('[data-send]')?.dataset ?? {};
@@ -82,7 +75,7 @@ document.querySelector('.play').addEventListener('click', ({target}) => {
   if (riddle && send.startsWith('bug ')) {
     guess(name);
   } else {
-    act([send.replaceAll(/{(.*?)}/g, (_, id) => held(byId(id))) + (target.type !== 'checkbox' ? '' : target.checked ? ' on' : ' off')]);
+    act([send.replaceAll(/{(.*?)}/g, (_, id) => byId(id).value) + (target.type !== 'checkbox' ? '' : target.checked ? ' on' : ' off')]);
   }
 });
 
@@ -101,44 +94,48 @@ on('said', (text) => {
     line('asked', el('span', {translate: 'no'}, `$ ${kubectl}`));
   }
   line(refused ? 'refused' : 'answered', secret ? 'A bug is hidden.' : answer);
-  if (command.startsWith('apply ')) {
-    say(byId('refused'), refused ? answer : '');
-  }
   if ((refused || !kubectl) && !secret) {
     objects.means(answer);
   }
   if (command === 'reset') {
-    done = [];
     objects.forget();
-  } else if (command.startsWith('get ') && !refused) {
-    byId('yaml').value = answer;
-  } else if (command && !refused && !secret) {
-    done.push(command.replaceAll(' ', '+'));
-    byId('link').href = `#${done.join(';')}`;
-    byId('long').hidden = byId('link').hash.length <= mostCharacters;
-    byId('link').hidden = !byId('long').hidden;
   }
   tour.did(command, refused);
 });
 
-on('write', (text) => {
-  const write = JSON.parse(text);
-  objects.wrote(write);
-  tour.wrote(write);
-  if (objects.who(write.by) === write.by && player.mode === 'live') { // The controller's are among its steps.
-    const {at, kind, by, method} = write, key = `default/${write.name}`;
-    picture.step({part: 'server', at, kind, key, subject: `${kind} ${key}`, request: write, meaning: {tone: 'note', text: `${method} by ${by}`}});
+// A write, when the picture has shown it.
+function wrote(step) {
+  tour.moves();
+  objects.wrote(step);
+}
+
+player.on.reached = (step) => {
+  if (step.part === 'server') {
+    wrote(step);
   }
+  film.reached(step);
+};
+
+// One that no process has recorded.
+on('write', (text) => {
+  const step = JSON.parse(text);
+  step.at = Date.parse(step.time);
+  step.subject = `${step.kind} ${step.key}`;
+  feed.after(() => film.show(step));
+  feed.after(() => wrote(step));
 });
+
+on('hello', () => feed.after(film.restart));
 
 let state = {on: {}, replicas: [], lease: 0, held: 0};
 on('state', (text) => {
   state = JSON.parse(text);
-  objects.now(state);
-  tour.now(state);
+  const newest = state;
+  feed.after(() => objects.now(newest));
+  tour.moves();
   switches.forEach((box) => { box.checked = Boolean(state.on[box.dataset.send]); });
   bugs.forEach((bug) => { bug.ariaPressed = !riddle && bug.dataset.do === state.bug; });
-  // What is on is named, and one click puts it back.
+  // What is on is named, and one click turns it off.
   byId('on').replaceChildren(...switches.filter((box) => box.checked).map((box) => [box.value, `${box.dataset.send} off`])
     .concat(state.bug === 'none' || riddle ? [] : [[`bug ${state.bug}`, 'bug none']])
     .map(([name, back]) => el('li', {}, el('button', {type: 'button', 'data-send': back}, `${name} ✕`))));
@@ -150,8 +147,8 @@ on('state', (text) => {
 function wait() {
   const left = Math.ceil((state.lease - Date.now()) / 1000);
   const words = [
-    state.held > 0 && `${counted(state.held, 'event')} held back`,
-    left > 0 ? `nobody leads, Lease ${left} s left` : awake && state.replicas.length === 0 && 'no controller runs',
+    state.held > 0 && `${counted(state.held, 'event')} delayed`,
+    left > 0 ? `no leader: the Lease expires in ${left} s` : awake && state.replicas.length === 0 && 'no controller runs',
   ].filter(Boolean);
   say(byId('waits'), words.join(' · '));
   picture.why = words.map((text) => `${text[0].toUpperCase()}${text.slice(1)}`).join('. ');
@@ -165,7 +162,7 @@ setInterval(() => {
   const told = [...document.querySelectorAll('#last, .objects .note:not([hidden]), #waits')]
     .map((place) => (place.matches('tr') ? `${place.previousElementSibling.cells[0].textContent}: ` : '') + place.textContent.replace(/ ?\d+ s.*$/, (rest) => (place.id === 'last' ? rest : '')));
   const text = told.filter(Boolean).join('. ');
-  if (text === heard) {
+  if (text === heard && !picture.showing) {
     say(byId('heard'), text);
   }
   heard = text;
@@ -173,14 +170,11 @@ setInterval(() => {
 
 // --- what the link says ---
 
-// A lesson, the puzzle, a bug and bad luck, or else commands. The program takes none that is not
-// in its own list.
+// A lesson, the puzzle, or a bug and bad luck: nothing of a link is a command.
 function follow() {
-  const text = location.hash.slice(1);
-  const wanted = new URLSearchParams(text);
+  const wanted = new URLSearchParams(location.hash.slice(1));
   const bug = bugs.slice(1).find(({dataset}) => dataset.do === wanted.get('bug'));
   const luck = wanted.get('luck')?.split(',') ?? [];
-  const soon = (commands) => tour.begin(0, commands.flatMap((command) => [command, 'wait']));
   riddle = null;
   about(bug?.dataset.do);
   if (wanted.has('puzzle')) {
@@ -192,22 +186,22 @@ function follow() {
     // A bug must show by what the visitor does, so all is as it must be before that.
     tour.begin(tour.puzzle, ['create example-foo web 2', 'create cafe bar 1', 'wait', `bug ${riddle.bug}`, 'wait']);
   } else if (bug || luck.length > 0) {
-    soon(['create example-foo web 2', ...(bug ? [`bug ${bug.dataset.do}`] : []),
+    tour.begin(0, ['create example-foo web 2', ...(bug ? [`bug ${bug.dataset.do}`] : []),
       ...switches.filter(({value}) => luck.includes(value.toLowerCase().replaceAll(' ', '-'))).map(({dataset}) => `${dataset.send} on`),
-      ...(bug?.dataset.fault.split('; ') ?? [])]);
-  } else if (text.length <= mostCharacters && /^[-\w.:/+;]+$/.test(text)) {
-    soon(text.replaceAll('+', ' ').split(';'));
+      ...(bug?.dataset.fault.split('; ') ?? [])].flatMap((command) => [command, 'wait']));
   } else {
-    tour.begin(/^([1-9]|10)$/.test(wanted.get('lesson')) ? Number(wanted.get('lesson')) : 1);
+    tour.begin(lessonOf(wanted));
   }
 }
+
+const lessonOf = (wanted) => (/^([1-9]|10)$/.test(wanted.get('lesson')) ? Number(wanted.get('lesson')) : 1);
 
 // --- the program ---
 
 const progress = byId('loading').querySelector('progress');
 on('progress', (part) => { progress.value = part; });
 on('failed', (text) => {
-  say(byId('loading'), `There is no cluster in this tab: ${JSON.parse(text)}. The recording plays.`);
+  say(byId('loading'), `The controller cannot run here: ${JSON.parse(text)}.`);
   byId('visit').disabled = true;
 });
 
@@ -224,4 +218,6 @@ on('hello', () => {
 // A link to a place of the page is none to a state.
 addEventListener('hashchange', () => awake && !byId(location.hash.slice(1)) && follow());
 
-tour.open({act, again: follow});
+tour.start({act, again: follow});
+// The text can be read while the program comes.
+tour.open(lessonOf(new URLSearchParams(location.hash.slice(1))));

@@ -12,6 +12,7 @@ const mostLit = 8;
 const remembered = 10_000;
 
 let state = {foos: [], deployments: [], on: {}, held: 0};
+let written = 0; // when the newest write was that has been shown
 // What happened to an object, by 'Kind name': its states one after the other, the last of which
 // the controller has written if it is closed. null is none.
 const histories = new Map();
@@ -22,18 +23,34 @@ export const who = (by) => (by.startsWith('controller-') ? 'the controller' : by
 // What a controller keeps right.
 const fieldsOf = ({replicas, deploymentName, template}) => ({replicas, Deployment: deploymentName, image: template?.spec?.containers?.[0]?.image});
 
-/** Takes a write. */
-export function wrote(write) {
+/** Takes a write, as a step of the API server. */
+export function wrote({at, text, kind, key, request: {method, path, status: code, reply}}) {
+  const write = {at, by: text, kind, name: key.split('/')[1], method, code, status: path.endsWith('/status'), spec: reply && JSON.parse(reply)};
   count(write);
   const gone = write.method === 'DELETE';
   if (write.status || write.code >= 300 || !gone && !write.spec) {
     return;
   }
+  change(write);
   const id = `${write.kind} ${write.name}`;
   const before = histories.get(id);
   const history = before && !before.closed ? before : {values: [before?.values.at(-1) ?? null], since: write.at};
   history.values = [...history.values, gone ? null : fieldsOf(write.spec)].slice(-mostValues);
   histories.set(id, Object.assign(history, {by: who(write.by), method: write.method, at: write.at, closed: who(write.by) === 'the controller' || write.kind === 'Foo'}));
+}
+
+// The tables right after a write: what is made and undone within milliseconds is seen, too.
+function change({at, by, kind, name, method, spec}) {
+  written = at;
+  const table = kind === 'Foo' ? 'foos' : 'deployments';
+  const before = state[table].find((cells) => cells[0] === name);
+  const others = state[table].filter((cells) => cells !== before);
+  const {replicas, Deployment, image} = fieldsOf(spec ?? {});
+  const owner = state.foos.find((cells) => cells[1] === name);
+  const [, wants, ...rest] = before ?? (kind === 'Foo' ? [name, '', '', '0', '', ''] : [name, '0/', '0', image, owner && who(by) !== by ? `Foo ${owner[0]}` : '']);
+  const now = kind === 'Foo' ? [name, Deployment, `${replicas}`, ...rest.slice(1)] : [name, `${wants.split('/')[0]}/${replicas}`, rest[0], image, rest[2]];
+  state = {...state, [table]: method === 'DELETE' ? others : [...others, now].sort(([a], [b]) => (a < b ? -1 : 1))};
+  draw();
 }
 
 // "replicas 2 → 7 → 2 · 14 ms · the controller's PUT"
@@ -57,13 +74,13 @@ function noteOf(kind, name, cells) {
   const has = (n) => (n === undefined ? 'none' : `replicas ${n}`);
   const [stored, replicas] = [has(state.store?.[name]), has(cells?.[1].split('/')[1])];
   if (kind === 'Deployment' && state.on.hold && stored !== replicas) {
-    return `server: ${cells ? replicas : 'gone'} · the controller's store: ${stored}`;
+    return `server: ${cells ? replicas : 'gone'} · the controller’s copy: ${stored}`;
   }
   if (due > 500) {
     return `next try in ${Math.ceil(due / 1000)} s`;
   }
   const history = histories.get(`${kind} ${name}`);
-  // What came of an earlier action is told on if it was a correction.
+  // What came of an earlier action stays if it was a correction.
   return history && (history.values.length > 2 || history.at >= (action?.at ?? Infinity)) ? told(history) : '';
 }
 
@@ -88,6 +105,11 @@ function lightUp({row, line}) {
 
 function draw() {
   tell();
+  const [foo] = state.foos;
+  const made = foo && state.deployments.find((cells) => cells[0] === foo[1] && cells[4] === `Foo ${foo[0]}`);
+  say(byId('wanted'), foo?.[2] ?? '–');
+  say(byId('there'), foo ? made?.[1].split('/')[0] ?? '0' : '–');
+  byId('pair').classList.toggle('differs', byId('wanted').textContent !== byId('there').textContent);
   const changed = [];
   for (const [kind, table, width] of [['Foo', 'foos', 6], ['Deployment', 'deployments', 5]]) {
     const there = new Map(state[table].map((cells) => [cells[0], cells]));
@@ -123,7 +145,10 @@ setInterval(draw, 200);
 
 /** Takes what is so now. */
 export function now(newest) {
-  state = newest;
+  if (newest.at >= written) { // Else it is from before that write, and the next comes soon.
+    state = newest;
+    draw();
+  }
 }
 
 // --- what came of an action ---
@@ -165,7 +190,7 @@ function count({by, method, code, at, status}) {
 
 // "1 DELETE by you, 1 POST and 2 status PUTs by the controller, 1.8 s"
 function tell() {
-  const {text, last, of} = action ?? {text: 'What comes of an action is told here', last: 0, of: new Map()};
+  const {text, last, of} = action ?? {text: 'The result of your action appears here', last: 0, of: new Map()};
   const parts = [...of].map(([by, methods]) => `${[...methods].map(([method, n]) => {
     const [word, ...code] = method.split('|');
     return [counted(n, word), ...code].join(' ');

@@ -61,13 +61,11 @@ type look struct {
 // witness notes what is in view for moments only. A test that looks now and then
 // would miss it on a machine that is busy.
 const witness = `
-	window.witness = {tokens: new Set(), looks: new Set(), captions: new Set(), crosses: new Set(), words: new Set()};
+	window.witness = {tokens: new Set(), captions: new Set(), crosses: new Set()};
 	new MutationObserver(() => {
 		document.querySelectorAll('.lane .token text').forEach((e) => witness.tokens.add(e.textContent));
-		document.querySelectorAll('.lane .token').forEach((e) => witness.looks.add(e.getAttribute('class')));
 		document.querySelectorAll('.lane .token-cross[opacity="1"]').forEach((e) => witness.crosses.add(e.parentElement.textContent));
 		document.querySelectorAll('#caption').forEach((e) => witness.captions.add(e.textContent));
-		document.querySelectorAll('#state, #waits, .objects .note td').forEach((e) => witness.words.add(e.textContent));
 	}).observe(document, {subtree: true, childList: true, characterData: true, attributes: true, attributeFilter: ['opacity']});`
 
 var laptop = look{width: 1440, height: 1000}

@@ -27,13 +27,6 @@ func (b *tab) travels(text string) {
 	b.witnessed("tokens", text)
 }
 
-// speed chooses how much slower than life the page plays.
-func (b *tab) speed(times string) {
-	b.Helper()
-	b.do(chromedp.SetValue(chromedp.CSS("#speed"), times))
-	b.run(`document.querySelector('#speed').dispatchEvent(new Event('change'))`)
-}
-
 // tellsAllOf fails unless the history in the panel has the first n steps, in their order.
 func (b *tab) tellsAllOf(n int) {
 	b.Helper()
@@ -69,52 +62,13 @@ func TestHistoryOfAnObject(t *testing.T) {
 	}
 	b.sees("#panel .wire", "POST /apis/apps/v1/namespaces/default/deployments HTTP/1.1")
 	b.sees("#panel .wire", "→ 201 Created")
-	b.sees("#panel .badge", "echo of its own write")
+	b.sees("#panel .badge", "its own write, coming back")
 	b.sees("#panel .place", "controller/foo/reconcile.go Reconciler.Reconcile")
 
 	// The cause leads to the moment that it names.
 	b.click("#panel .cause .link")
 	b.sees("#when", "step 3,")
 	b.sees("#state", "paused")
-}
-
-func TestTime(t *testing.T) {
-	t.Parallel()
-	s := newScript()
-	f := example()
-	s.add(f.born()...)
-	b := open(t, serve(t, s.History, page.Options{}), laptop)
-	b.sees("#when", fmt.Sprintf("step %d", len(s.kept)))
-
-	// Paused, what comes is kept, and shown a step at a time.
-	b.click("#pause")
-	b.sees("#state", "paused")
-	before := len(s.kept)
-	s.add(f.scale(4)...)
-	more := len(s.kept) - before
-	b.sees("#when", fmt.Sprintf("step %d, %d more", before, more))
-	b.forget()
-	b.click("#step")
-	b.sees("#when", fmt.Sprintf("step %d, %d more", before+1, more-1))
-	b.travels("F")
-	b.click("#back")
-	b.click("#back")
-	b.sees("#when", fmt.Sprintf("step %d, %d more", before-1, more+1))
-	if rows := value[int](b, `document.querySelectorAll('#steps tbody tr').length`); rows != before-1 {
-		t.Errorf("%d steps are listed after going back, want the %d until then", rows, before-1)
-	}
-
-	b.click("#live")
-	b.sees("#state", "live")
-	b.sees("#when", fmt.Sprintf("step %d", len(s.kept)))
-
-	// The last minute again, much slower: each step is seen.
-	b.speed("100")
-	b.click("#replay")
-	b.sees("#state", "replay")
-	b.until(`/step [1-9],/.test(document.querySelector('#when').textContent)`)
-	b.click("#live")
-	b.sees("#when", fmt.Sprintf("step %d", len(s.kept)))
 }
 
 func TestMarkupIsText(t *testing.T) {
@@ -182,37 +136,6 @@ func TestReloadRestartLoss(t *testing.T) {
 		t.Error("objects of the program that ended are still listed")
 	}
 	// What the browser itself says of a connection that is refused.
-	b.forgive("net::ERR_CONNECTION_REFUSED", "net::ERR_INCOMPLETE_CHUNKED_ENCODING", "net::ERR_EMPTY_RESPONSE", "net::ERR_CONNECTION_RESET")
-}
-
-// TestRecordingThenLive is what make run does: a recording plays, and then the program
-// has its address.
-func TestRecordingThenLive(t *testing.T) {
-	t.Parallel()
-	s := newScript()
-	s.add(example().born()...)
-	address, stop := serveAt(t, "http://127.0.0.1:0", s.History, page.Options{Recording: "recording.json"})
-	b := open(t, address, laptop)
-	b.sees("#panel h3", "What the recording did")
-	b.until(`document.querySelector('#speed').value === '10'`)
-	b.speed("1")
-	b.sees("#state", "paused · recording.json")
-	b.speed("10")
-	stop()
-	b.sees("#state", "not connected")
-
-	live := newScript()
-	f := &foo{namespace: "default", name: "mine", deployment: "mine", replicas: 1, version: 1}
-	live.add(f.born()...)
-	serveAt(t, address, live.History, page.Options{Shell: "export KUBECONFIG=mine\n"})
-	b.sees("#notices", "The recording is over. This is live.")
-	b.sees("#panel h3", "Make something happen")
-	b.sees("#panel pre", "export KUBECONFIG=mine\nkubectl apply")
-	b.until(`document.querySelector('#speed').value === '1'`)
-	b.sees("#objects-table", "default/mine")
-	b.until(`document.querySelector('#state').textContent === 'live'`)
-	live.add(f.scale(2)...)
-	b.badge("scaled 1 → 2")
 	b.forgive("net::ERR_CONNECTION_REFUSED", "net::ERR_INCOMPLETE_CHUNKED_ENCODING", "net::ERR_EMPTY_RESPONSE", "net::ERR_CONNECTION_RESET")
 }
 

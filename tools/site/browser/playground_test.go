@@ -13,20 +13,15 @@ import (
 	"testing"
 
 	"github.com/chromedp/chromedp"
+	"github.com/google/go-cmp/cmp"
 )
 
 // play opens the playground from disk, with a link's state, and waits until it is there and the
-// page is the visitor's. What is in view for moments only is not noted.
+// page is the visitor's.
 func play(t *testing.T, l look, hash string) *tab {
 	t.Helper()
 	l.unwitnessed = true
-	return playSeen(t, l, hash)
-}
-
-// playSeen is play with a witness.
-func playSeen(t *testing.T, l look, hash string) *tab {
-	t.Helper()
-	b := open(t, "file://"+filepath.ToSlash(filepath.Join(site(t), "playground.html"))+hash, l)
+	b := open(t, "file://"+filepath.ToSlash(filepath.Join(site(t), "index.html"))+hash, l)
 	b.until(theirs)
 	return b
 }
@@ -86,8 +81,8 @@ func (b *tab) acts(words string) {
 	b.until(fmt.Sprintf(`document.querySelectorAll('#log .answered').length === %d`, before+1))
 }
 
-// It is the first page: a recording plays until the program lives, all that matters stands on the
-// first screen, and the panel leads to the code. It lives on any web space, in a folder of it as
+// It is the first page: what a controller is, the lesson and the picture stand on the first screen, and the
+// panel leads to the code. It lives on any web space, in a folder of it as
 // well; the other tests open it from disk.
 func TestPlaygroundLives(t *testing.T) {
 	t.Parallel()
@@ -95,15 +90,14 @@ func TestPlaygroundLives(t *testing.T) {
 	host := httptest.NewServer(http.StripPrefix("/folder/", http.FileServerFS(os.DirFS(folder))))
 	t.Cleanup(host.Close)
 	b := open(t, host.URL+"/folder/", look{width: 1440, height: 900})
-	b.witnessed("words", "recording.json")
 	b.row("foos", "example-foo web 2 2 True Available")
-	shown := value[string](b, `[...document.querySelectorAll('button, td, text')].filter((e) => ((box) => box.height > 0 && box.bottom <= innerHeight)(e.getBoundingClientRect())).map((e) => e.textContent).join('|')`)
-	for _, want := range []string{"API server", "Queue", "Workers", "example-foo", "Delete the Deployment"} {
+	shown := value[string](b, `[...document.querySelectorAll('button, td, text, .what')].filter((e) => ((box) => box.height > 0 && box.bottom <= innerHeight)(e.getBoundingClientRect())).map((e) => e.textContent).join('|')`)
+	for _, want := range []string{"A controller compares what exists", "API server", "Workers", "example-foo", "Delete the Deployment"} {
 		if !strings.Contains(shown, want) {
 			t.Errorf("%q is not on the first screen: %s", want, shown)
 		}
 	}
-	b.click("[popovertarget=time]")
+	b.click("[popovertarget=past]")
 	b.sees("#objects-table", "default/example-foo")
 	b.click(".part-queue")
 	b.sees("#panel h2", "Queue")
@@ -148,38 +142,59 @@ func TestPlaygroundActions(t *testing.T) {
 	b.until(`document.querySelectorAll('#foos tr:not(.gone, .note) td').length === 0 && document.querySelectorAll('#deployments tbody tr:not(.gone, .note)').length === 1`)
 }
 
-// In each lesson the visitor has to answer and to act, sees the result, and goes on. No lesson is
-// over before its act.
+// captions notes each headline of the picture once, in order.
+const captions = `
+	window.headlines = [];
+	new MutationObserver(() => {
+		const text = document.querySelector('#caption strong')?.textContent;
+		if (text && !headlines.includes(text)) { headlines.push(text); }
+	}).observe(document.querySelector('#caption'), {subtree: true, childList: true});`
+
+// act and next are the buttons of the lesson that is shown.
+const (
+	act  = "#tour > form:not([hidden]) .act"
+	next = "#tour > form:not([hidden]) .next"
+)
+
+// In each lesson the visitor has to answer and to act. The picture plays what the action caused, step by
+// step, and stops on the step that the lesson is about; then the result is shown.
 func TestPlaygroundLessons(t *testing.T) {
 	t.Parallel()
 	b := play(t, laptop, "")
-	for i, want := range []struct{ row, last string }{
-		{"deleted → created · ", "1 DELETE by you, "},
-		{"replicas 2 → 5 → 9 → 2 · ", "A controller is started, "},
-		{"server: replicas 3 · the controller's store: replicas 2", "1 PATCH by you, "},
-		{"deleted · the garbage collector's DELETE", "1 DELETE by you, 1 DELETE by the garbage collector, "},
-		{"NameTaken", "1 POST by you, "},
-		{"replicas 2 → 4 · the controller's PUT", "1 PUT (409), "},
-		{"next try in ", " POSTs (403)"},
-		{"deleted → created · ", "1 POST "},
-		{"replicas 2 → 4 · the controller's PUT", " is killed, 1 PATCH by you, "},
-		{"deleted · you", "1 DELETE by you, "},
+	b.run(captions)
+	for i, want := range []struct {
+		captions  string
+		row, last string
+	}{
+		{"DELETE Deployment web by you | Deployment web: deleted | The key joins the queue | A worker takes the key | The reconcile begins | POST Deployment web | POST Deployment web: created again", "deleted → created · ", "1 DELETE by you, "},
+		{"List everything, then watch | Foo example-foo: in the first list | The key joins the queue | Deployment web: in the first list | This process leads from now on | A worker takes the key | The reconcile begins | PUT Deployment web | PUT Deployment web: scaled 5 → 2", "replicas 2 → 3 → 5 → 2 · ", "A controller is started, "},
+		{"PATCH Foo example-foo by you | Foo example-foo: scaled 3 → 4 | The key joins the queue | A worker takes the key | The reconcile begins | Look again in 1 s", "server: replicas 3 · the controller’s copy: replicas 2", "1 PATCH by you, "},
+		{"DELETE Foo example-foo by you | Foo example-foo: deleted | The key joins the queue | A worker takes the key | The reconcile begins | The reconcile has ended | DELETE Deployment web by the garbage collector", "deleted · the garbage collector's DELETE", "1 DELETE by you, 1 DELETE by the garbage collector, "},
+		{"POST Foo example-foo by you | Foo example-foo: new | The key joins the queue | A worker takes the key | The reconcile begins | PUT status of Foo example-foo | PUT status of Foo example-foo: NameTaken", "NameTaken", "1 POST by you, "},
+		{"PATCH Foo example-foo by you | Foo example-foo: scaled 2 → 4 | The key joins the queue | A worker takes the key | The reconcile begins | PUT Deployment web | PATCH Deployment web by another client | PUT Deployment web: 409 Conflict | Retry in 5 ms | The pause is over | PUT Deployment web: scaled 2 → 4", "replicas 2 → 4 · the controller's PUT", "1 PUT (409), "},
+		{"DELETE Deployment web by you | Deployment web: deleted | The key joins the queue | A worker takes the key | The reconcile begins | POST Deployment web | POST Deployment web: 403 Forbidden | PUT status of Foo example-foo | PUT status of Foo example-foo: Forbidden | Retry in 5 ms | The pause is over | Retry in 10 ms | Retry in 20 ms | Retry in 40 ms | Retry in 80 ms", "next try in ", " POSTs (403)"},
+		{"410 Gone: these events are no longer kept | A watch has ended | List everything, then watch | Deployment web: deleted | The key joins the queue | A worker takes the key | The reconcile begins | POST Deployment web | POST Deployment web: created again", "deleted → created · ", "1 POST "},
+		{"PATCH Foo example-foo by you | List everything, then watch | Foo example-foo: in the first list | The key joins the queue | Deployment web: in the first list | This process leads from now on | A worker takes the key | The reconcile begins | PUT Deployment web | PUT Deployment web: scaled 2 → 4", "replicas 2 → 4 · the controller's PUT", " is killed, 1 PATCH by you, "},
+		{"DELETE Deployment web by you | Deployment web: deleted", "deleted · you", "1 DELETE by you, "},
 	} {
 		b.sees("#nth", fmt.Sprintf("Lesson %d of 10", i+1))
 		b.until(lesson + `.dataset.phase === 'asks'`)
-		if open := value[bool](b, lesson+`.checkValidity()`); open != (i == 0) {
-			t.Errorf("lesson %d: before an answer is chosen one can act: %t", i+1, open)
+		if value[bool](b, lesson+`.checkValidity()`) {
+			t.Errorf("lesson %d: one can act before an answer is chosen", i+1)
 		}
 		b.click("#tour > form:not([hidden]) .guess " + []string{"input:not([data-right])", "input[data-right]"}[i%2])
-		b.click("#tour > form:not([hidden]) .first")
+		b.run("headlines = []")
+		b.click(act)
 		b.until(lesson + `.dataset.phase === 'seen'`)
+		if d := cmp.Diff(strings.Split(want.captions, " | "), value[[]string](b, "headlines")); d != "" {
+			t.Errorf("lesson %d: the captions (-want +got):\n%s", i+1, d)
+		}
 		b.sees("#nth", fmt.Sprintf(" · %d ✓ %d ✗", (i+1)/2, (i+2)/2))
 		b.until(fmt.Sprintf(lesson+`.querySelector('details').open === %t`, i%2 == 0)) // A wrong answer opens the explanation.
 		b.shot(fmt.Sprint(i + 1))
-		b.sees(".objects tbody tr", want.row)
 		b.sees("#last", want.last)
-		b.until(lesson + `.querySelector('.seen').getClientRects().length > 0`)
-		b.click("#tour > form:not([hidden]) .first")
+		b.sees(".objects tbody tr", want.row)
+		b.click(next)
 	}
 	b.sees("#nth", "Puzzle")
 	b.until(`location.hash === '#puzzle'`)
@@ -193,6 +208,8 @@ func TestPlaygroundPuzzle(t *testing.T) {
 	b.acts("scale example-foo web 3")
 	b.sees("#moves", "1")
 	b.drawer("[data-do=no-retry]")
+	b.do(chromedp.Evaluate[chromedp.Void](`document.querySelector('#wrong [data-do=none]').click()`))
+	b.sees("#moves", "4")
 	if named := value[int](b, `document.querySelectorAll('#wrong [aria-pressed=true], #on button').length`); named > 0 {
 		t.Error("the bug is named before it is found")
 	}
@@ -218,7 +235,7 @@ func TestPlaygroundPuzzle(t *testing.T) {
 	b.drawer(`[data-do="` + bug + `"]`)
 	b.push(`[data-do="` + bug + `"]`)
 	b.sees("#solved", bug+" in 1 move.")
-	b.click("#tour > form:not([hidden]) .first")
+	b.click(next)
 	b.until(`location.hash === '#puzzle' && document.querySelector('#beat').textContent === ''`)
 }
 
@@ -229,15 +246,15 @@ func TestPlaygroundLessonDisturbed(t *testing.T) {
 	b.acts("kill") // Without a controller, the act of this lesson has no end.
 	b.click(".drawer:popover-open .close")
 	b.click("#tour > form:not([hidden]) .guess input")
-	b.click("#tour > form:not([hidden]) .first")
+	b.click(act)
 	b.until(lesson + `.dataset.phase === 'lost'`)
-	b.click("#tour > form:not([hidden]) .first")
+	b.click(act)
 	b.until(lesson + `.dataset.phase === 'asks'`)
 	b.row("foos", "example-foo web 2 2 True Available")
 }
 
-// The whole first screen is in view without scrolling, no text of a lesson has three lines, and
-// every text can be read, also in the drawers.
+// The whole first screen is in view without scrolling, no text of a lesson has four lines, and every text
+// can be read, also in the drawers.
 func TestPlaygroundOneScreen(t *testing.T) {
 	t.Parallel()
 	const regions = "#lessons, .objects, #picture, #last, .drawers"
@@ -247,9 +264,8 @@ func TestPlaygroundOneScreen(t *testing.T) {
 		look
 		seen string
 	}{
-		{"1440x900", look{width: 1440, height: 900}, regions},
-		{"1280x720", look{width: 1280, height: 720, dark: true}, regions},
-		{"390x844", phone, "#lessons, #picture, #deployments"},
+		{"1280x800", look{width: 1280, height: 800, dark: true}, regions},
+		{"390x844", phone, "#lessons, #picture"},
 	} {
 		b.turns(test.look)
 		b.click("#again")
@@ -258,156 +274,77 @@ func TestPlaygroundOneScreen(t *testing.T) {
 		if below := value[[]string](b, `[...document.querySelectorAll('`+test.seen+`')].filter((e) => e.getBoundingClientRect().bottom > innerHeight).map((e) => e.id || e.className)`); len(below) > 0 {
 			t.Errorf("%s: below the screen: %q", test.name, below)
 		}
-		b.click("#tour > form:not([hidden]) .first")
+		b.click("#tour > form:not([hidden]) .guess input")
+		b.click(act)
 		b.until(lesson + `.dataset.phase === 'seen' && document.querySelectorAll('.token').length === 0`) // A token may cover a text.
+		b.shot(test.name + "-seen")
 		const long = `[...document.querySelectorAll('#tour > form')].flatMap((form) => {
 			const {hidden, dataset: {phase}} = form;
 			form.hidden = false;
 			const long = ['asks', 'seen'].flatMap((phase) => {
 				form.dataset.phase = phase;
-				return [...form.querySelectorAll('.say, .came, .seen > p')].filter((p) => p.offsetHeight > 2.2 * parseFloat(getComputedStyle(p).lineHeight)).map((p) => p.innerText);
+				return [...form.querySelectorAll('.say, .came, .seen > p')].filter((p) => p.offsetHeight > 3.2 * parseFloat(getComputedStyle(p).lineHeight)).map((p) => p.innerText);
 			});
 			form.hidden = hidden;
 			form.dataset.phase = phase;
 			return long;
 		})`
 		if texts := value[[]string](b, long); len(texts) > 0 {
-			t.Errorf("%s: longer than two lines: %q", test.name, texts)
+			t.Errorf("%s: longer than three lines: %q", test.name, texts)
 		}
 		b.readable(test.name, 20)
-		for _, drawer := range []string{"doing", "luck", "wrong", "editor", "kubectl", "time"} {
+		for _, drawer := range []string{"break", "past"} {
 			b.click("[popovertarget=" + drawer + "]")
+			b.shot(test.name + "-" + drawer)
 			b.readable(test.name+", "+drawer, 20)
 			b.click(".drawer:popover-open .close")
 		}
 	}
 }
 
-// With less motion, by keys alone and without sight: nothing travels, and each step is in the caption;
-// the focus moves to the next control; and a screen reader hears the result once, at the end.
-func TestPlaygroundAccess(t *testing.T) {
+// With less motion nothing travels, and the captions are the same. Meanwhile the row of the deleted object is
+// seen to be gone, beside the two that are wanted.
+func TestPlaygroundStill(t *testing.T) {
 	t.Parallel()
-	b := playSeen(t, look{width: 1280, height: 720, still: true}, "")
+	b := play(t, look{width: 1280, height: 800, still: true}, "")
 	b.byKeys = true
-	b.row("deployments", "web 2/2 2 nginx:1.29 Foo example-foo")
-	order := strings.Join(b.tabs(), " ")
-	for _, next := range []string{"later again", "It stays away", "Delete the Deployment", "example-foo", "Actions Bad luck Bugs YAML Log, link Replay", "server stream store handler queue worker reconcile request"} {
-		_, rest, found := strings.Cut(order, next)
-		if !found {
-			t.Errorf("Tab does not go to %s in its place: %s", next, order)
-		}
-		order = rest
-	}
-
-	b.forget()
-	b.run(`
-		window.seen = {heard: [], moving: 0};
-		new MutationObserver(() => seen.heard.push(document.querySelector('#heard').textContent)).observe(document.querySelector('#heard'), {childList: true});
-		new MutationObserver(() => { seen.moving += document.querySelectorAll('.token').length; }).observe(document.querySelector('.play'), {subtree: true, childList: true});`)
-	b.push("#tour > form:not([hidden]) .first")
-	b.until(lesson + `.dataset.phase === 'seen' && document.activeElement === ` + lesson + `.querySelector('.first')`)
-	b.sees("#heard", "1 DELETE by you, 1 POST ")
-	b.sees("#heard", "web: deleted → created · ")
-	b.witnessed("captions", "Deployment deleted")
-	if heard := value[[]string](b, `seen.heard`); len(heard) > 3 {
-		t.Errorf("one action is heard %d times: %q", len(heard), heard)
+	b.run(captions + `
+		window.seen = {moving: 0, missing: []};
+		new MutationObserver(() => {
+			seen.moving += document.querySelectorAll('.token').length;
+			if (document.querySelector('#deployments .gone')) { seen.missing.push(document.querySelector('#pair').innerText.replace(/\s+/g, ' ')); }
+		}).observe(document.querySelector('.play'), {subtree: true, childList: true});`)
+	b.push("#tour > form:not([hidden]) .guess [data-right]")
+	b.push(act)
+	b.until(lesson + `.dataset.phase === 'seen' && document.activeElement.matches('.next')`)
+	if last := value[string](b, `headlines.at(-1)`); last != "POST Deployment web: created again" {
+		t.Errorf("the last caption is %q", last)
 	}
 	if moving := value[int](b, `seen.moving`); moving > 0 {
 		t.Errorf("%d things move", moving)
 	}
-	b.push("#tour > form:not([hidden]) .first")
-	b.sees("#nth", "Lesson 2")
-	b.until(`document.activeElement.matches('[name=guess-1]')`)
-}
-
-// A correction is seen although it takes milliseconds, a key or an event that waits is named, and so
-// is each switch that is on. The picture leaves out steps that are too late.
-func TestPlaygroundShows(t *testing.T) {
-	t.Parallel()
-	b := playSeen(t, laptop, "")
-	b.acts("scale-deployment example-foo web 7")
-	b.sees("#deployments .note", "replicas 2 → 7 → 2 · ")
-	b.sees("#last", "1 PATCH by you, ")
-	b.sees("#last", " by the controller, ")
-
-	b.acts("hold")
-	b.acts("delete-deployment example-foo web 7")
-	b.sees("#deployments .note", "server: gone · the controller's store: replicas 2")
-	b.sees("#waits", "held back")
-	b.sees("#caption", "held back")
-	b.shot("held")
-	b.click("#on button")
-	b.until(`document.querySelectorAll('#on button').length === 0 && document.querySelector('#waits').textContent === ''`)
-
-	b.acts("start")
-	b.forget()
-	b.acts("kill")
-	b.witnessed("words", "s left")
-	b.row("foos", "example-foo web 2 2 True Available")
-	b.acts("quota")
-	b.acts("delete-deployment example-foo web 7")
-	b.sees("#foos .note", "next try in")
-	b.sees(".part-queue", "0 keys wait, 1 in ")
-	b.forget()
-	b.do(chromedp.Evaluate[chromedp.Void](`for (let n = 0; n < 20; n++) { document.querySelector('[data-do=scale]').click(); }`))
-	b.witnessed("tokens", "left out")
-}
-
-// The editor gets and applies an object, shows an error, and keeps a rejected text. The link of the
-// state includes the applied texts.
-func TestPlaygroundEditor(t *testing.T) {
-	t.Parallel()
-	b := play(t, phone, "#create+a+a+1")
-	b.row("foos", "a a 1 1 True Available")
-	b.acts("apply")
-	b.row("foos", "written written 2 2 True Available")
-	b.acts("get-foo a")
-	const yaml, bad = `document.querySelector('#yaml').value`, "kind: Foo\nspec: {replica: "
-	b.until(yaml + `.includes('\n  name: a\n')`)
-	b.do(chromedp.Evaluate[chromedp.Void](yaml + ` = ` + yaml + `.replace('replicas: 1', 'replicas: 3')`))
-	b.acts("apply")
-	b.row("foos", "a a 3 3 True Available")
-	link := value[string](b, `document.querySelector('#link').href`)
-	b.do(chromedp.SetValue(chromedp.CSS("#yaml"), bad))
-	b.click(`[data-do="apply"]`)
-	b.sees("#refused", "yaml: line 2")
-	if got := value[string](b, yaml); got != bad {
-		t.Errorf("the editor has %q, want what was written", got)
+	if missing := value[string](b, `seen.missing.at(-1) ?? ''`); missing != "Wanted 2 There 0" {
+		t.Errorf("while the Deployment is gone the page says %q", missing)
 	}
-	b.shot("editor")
-
-	b.follows("#lesson=1")
-	b.follows(link[strings.Index(link, "#"):])
-	b.row("foos", "a a 3 3 True Available")
-	b.row("foos", "written written 2 2 True Available")
+	b.sees("#heard", "web: deleted → created · ")
 }
 
-// A link leads to the same table, and one that says something else does nothing.
+// A link leads to a bug and to bad luck, by their names and by nothing else.
 func TestPlaygroundLinks(t *testing.T) {
 	t.Parallel()
-	b := play(t, phone, "#create+a+b+1;scale+a+3")
-	b.row("foos", "a b 3 3 True Available")
-	link := value[string](b, `document.querySelector('#link').href`)
-	if !strings.HasSuffix(link, "#create+a+b+1;scale+a+3") {
-		t.Errorf("the link of this state is %s", link)
-	}
-
-	// A bug and bad luck, by their names, and what shows them.
-	b.follows("#bug=no-retry&luck=refuse-creates,no-such-luck")
-	b.sees("#truth div:not([hidden])", "the bug no-retry.It does not try again what has failed.")
+	b := play(t, phone, "#bug=no-retry&luck=refuse-creates,no-such-luck")
+	b.sees("#truth div:not([hidden])", "the bug no-retry.It does not retry after a failure.")
 	b.sees("#on", "Refuse creates")
 	b.sees("#on", "bug no-retry")
 	b.row("foos", "example-foo web 2 0 False Forbidden")
 	b.drawer("[data-do=no-retry]")
 	b.until(`[...document.querySelectorAll('#wrong .now')].filter((e) => e.checkVisibility()).map((e) => e.textContent).join().startsWith('Now refuse creates, delete')`)
-	b.follows("#bug=edge-triggered")
-	b.row("foos", "example-foo web 4 2 False WaitingForReplicas")
-	b.sees("#steps", "sent nothing") // It has not compared, so it does not know that there is something to do.
-	b.follows("#create+%3Cimg%20src=x%3E;drop+tables")
+	b.follows("#create+%3Cimg%20src=x%3E;drop+tables&luck=%3Cscript%3E&bug=none;kill")
 	b.row("foos", "example-foo web 2 2 True Available")
+	b.until(`document.querySelectorAll('#on button').length === 0`)
 }
 
-// Where the program cannot run the recording plays.
+// Without its program the page says which file is missing, and the lesson can still be read.
 func TestPlaygroundWithoutProgram(t *testing.T) {
 	t.Parallel()
 	folder := t.TempDir()
@@ -417,11 +354,8 @@ func TestPlaygroundWithoutProgram(t *testing.T) {
 	if err := os.Remove(filepath.Join(folder, "playground", "part1.js")); err != nil {
 		t.Fatal(err)
 	}
-	b := open(t, "file://"+filepath.Join(folder, "playground.html"), laptop)
-	b.sees("#loading", "part1.js is not there")
-	b.do(chromedp.ScrollIntoView(chromedp.CSS("#picture")))
-	b.sees("#state", "recording.json")
-	b.until(`/step \d/.test(document.querySelector('#when').textContent)`)
-	b.until(`document.querySelector('#visit').disabled`)
+	b := open(t, "file://"+filepath.Join(folder, "index.html")+"#lesson=3", laptop)
+	b.sees("#loading", "part1.js is missing")
+	b.until(lesson + `.querySelector('h2').textContent === 'Old news' && document.querySelector('#visit').disabled`)
 	b.forgive("ERR_FILE_NOT_FOUND")
 }

@@ -84,3 +84,53 @@ func TestSiteCanBeRead(t *testing.T) {
 		}
 	}
 }
+
+// contrasts is every text in view whose contrast with its ground is below what
+// WCAG AA wants: 4.5, or 3 where it is large.
+const contrasts = `(() => {
+	const rgb = (c) => { const m = c.match(/[\d.]+/g).map(Number); return {r: m[0], g: m[1], b: m[2], a: m[3] ?? 1}; };
+	const light = ({r, g, b}) => { const [x, y, z] = [r, g, b].map((v) => { v /= 255; return v <= 0.03928 ? v / 12.92 : ((v + 0.055) / 1.055) ** 2.4; }); return 0.2126 * x + 0.7152 * y + 0.0722 * z; };
+	const over = (top, under) => ({r: top.r * top.a + under.r * (1 - top.a), g: top.g * top.a + under.g * (1 - top.a), b: top.b * top.a + under.b * (1 - top.a), a: 1});
+	const ground = (e) => {
+		if (!e) { return {r: 255, g: 255, b: 255, a: 1}; }
+		const shape = e instanceof SVGTextElement && (e.parentElement.querySelector('.part-box, .token-shape'));
+		const style = getComputedStyle(shape && !/name|note/.test(e.getAttribute('class').replace('part-name', '')) ? shape : e);
+		const color = shape && style.fill.startsWith('rgb') ? rgb(style.fill) : rgb(style.backgroundColor);
+		return color.a === 1 ? color : over(color, ground(e.parentElement));
+	};
+	const low = [];
+	let n = 0;
+	for (const e of document.querySelectorAll('body *')) {
+		if (e.closest('.hidden, .skip, noscript, defs') || e.disabled || ![...e.childNodes].some((c) => c.nodeType === 3 && c.data.trim()) || !e.getClientRects().length) { continue; }
+		const style = getComputedStyle(e);
+		const color = rgb(e instanceof SVGElement ? style.fill : style.color);
+		const under = ground(e);
+		const [a, b] = [light(over(color, under)), light(under)].sort((x, y) => y - x);
+		const ratio = (a + 0.05) / (b + 0.05);
+		const size = parseFloat(style.fontSize);
+		n++;
+		if (ratio < (size >= 24 || size >= 18.66 && style.fontWeight >= 700 ? 3 : 4.5)) {
+			low.push(e.textContent.trim().slice(0, 40) + ' (' + (e.getAttribute('class') ?? e.tagName) + '): ' + ratio.toFixed(2));
+		}
+	}
+	return {low, n};
+})()`
+
+// readable fails unless each text of the page, of which there are so many at least, can be read
+// on its ground, and nothing is wider than the screen.
+func (b *tab) readable(page string, least int) {
+	b.Helper()
+	found := value[struct {
+		Low []string `json:"low"`
+		N   int      `json:"n"`
+	}](b, contrasts)
+	for _, low := range found.Low {
+		b.Errorf("%s: too little contrast: %s", page, low)
+	}
+	if found.N < least {
+		b.Errorf("%s: only %d texts were looked at", page, found.N)
+	}
+	if wide := value[int](b, `document.documentElement.scrollWidth - document.documentElement.clientWidth`); wide > 0 {
+		b.Errorf("%s is %d pixels wider than the screen", page, wide)
+	}
+}

@@ -32,6 +32,11 @@ export class Feed {
     });
   }
 
+  /** Calls run when the page shows what came before. */
+  after(run) {
+    this.waiting.push({type: 'mark', data: run});
+  }
+
   put(type, event) {
     this.lastId = event.lastEventId || this.lastId;
     this.waiting.push({type, data: event.data});
@@ -47,6 +52,10 @@ export class Feed {
     let n = 0;
     for (; n < this.waiting.length && performance.now() < end; n++) {
       const {type, data} = this.waiting[n];
+      if (type === 'mark') {
+        this.on.mark(data);
+        continue;
+      }
       this.waitingBytes -= data.length;
       const message = JSON.parse(data);
       if (type === 'hello') {

@@ -38,6 +38,15 @@ function traits(object) {
   };
 }
 
+// The same of an object as text, which may be cut off.
+function traitsOf(text) {
+  try {
+    return traits(JSON.parse(text));
+  } catch {
+    return undefined;
+  }
+}
+
 const some = (value) => (value === undefined || value === null ? 'none' : String(value));
 
 function meaningOfChange(step, before, now) {
@@ -45,7 +54,7 @@ function meaningOfChange(step, before, now) {
     return {tone: 'bad', text: 'deleted'};
   }
   if (!before || !now) {
-    return step.what === 'added' ? {tone: 'good', text: 'new'} : null;
+    return step.what !== 'added' ? null : step.cause === 'the first list' ? {tone: 'plain', text: 'in the first list'} : {tone: 'good', text: 'new'};
   }
   const [, tone, text] = [
     [before.uid !== now.uid, 'good', 'new, under a name that was used before'],
@@ -88,6 +97,8 @@ export class History {
     this.gaps = 0;
     this.subjects = new Map();
     this.traits = new Map();
+    this.gone = new Map(); // by name, what was deleted
+    this.asked = new Map(); // by name, what the last request that was sent changes
     this.latest = new Map();
   }
 
@@ -116,6 +127,9 @@ export class History {
     // Whose travel it is part of: the object whose reconcile it leads to, else its own.
     step.subject = step.for || objectOf(step);
     step.meaning = this.meaning(step);
+    if (step.part === 'request' && step.request) {
+      step.change = this.changeOf(step);
+    }
     this.steps.push(step);
     this.bytes += bytes;
     this.index(step);
@@ -132,11 +146,24 @@ export class History {
     const meaning = meaningOfChange(step, before, now);
     // Set again, so that the Map's order is that of the last change.
     this.traits.delete(id);
-    if (now && meaning?.text !== 'deleted') {
+    if (meaning?.text === 'deleted') {
+      this.gone.set(id, true);
+      forgetOldest(this.gone, mostObjects);
+    } else if (now) {
       this.traits.set(id, now);
       forgetOldest(this.traits, mostObjects);
     }
     return meaning;
+  }
+
+  // What a write changes. The event of a write may come before the answer.
+  changeOf({what, request: {method, status, body}, ...step}) {
+    const id = objectOf(step);
+    if (what === 'sent') {
+      this.asked.set(id, method === 'PUT' && meaningOfChange(step, this.traits.get(id), traitsOf(body))?.text || 'updated');
+      forgetOldest(this.asked, mostObjects);
+    }
+    return status === 201 ? `created${this.gone.has(id) ? ' again' : ''}` : method === 'DELETE' ? 'deleted' : this.asked.get(id);
   }
 
   index(step) {

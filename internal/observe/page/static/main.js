@@ -38,6 +38,7 @@ export const player = new Player(history, {
     }
   },
   showing: () => picture.showing,
+  reached() {},
   moved: () => picture.clear(),
   mode: showMode,
 });
@@ -47,7 +48,8 @@ let opener = null;
 
 // --- what comes ---
 
-const feed = new Feed({
+export const feed = new Feed({
+  mark: (run) => player.after(run),
   hello(hello) {
     const known = connection.process;
     const fromRecording = connection.recording && !hello.recording;
@@ -258,7 +260,7 @@ function words(now, must) {
   picture.summarize(rate);
   const step = history.at(player.position - 1);
   attempt(step, () => panel.update(world, player.position, at));
-  attempt(step, () => tables.update(world, player.position, at, {rate, must}));
+  attempt(step, () => tables.update(world, player.position, {rate, must}));
   showTime(at);
   summarize(now);
 }

@@ -1,51 +1,79 @@
 // A step as the picture shows it: as moves from part to part, and in words.
 
-import {clock, el} from './dom.js';
+import {clock, el, took as duration} from './dom.js';
 import {objectOf, statusText} from './history.js';
 import {lookOf} from './kinds.js';
 import {isInside, partName} from './parts.js';
 
 const headlines = {
-  'stream received': 'An event comes down the watch',
+  'stream received': 'An event arrives',
   'stream opened': 'A watch is open',
-  'stream listed': 'A list has come',
+  'stream listed': 'A list has arrived',
   'stream ended': 'A watch has ended',
-  'stream refused': 'The server refuses a watch',
-  'store added': 'New in memory',
-  'store updated': 'Newer in memory',
-  'store resync': 'The same again, to be looked at',
+  'stream refused': 'The API server refuses a watch',
+  'store added': 'New in the store',
+  'store updated': 'Updated in the store',
+  'store resync': 'The same again: resync',
   'store relisted': 'The same again, in a new list',
-  'queue added': 'Its key joins the queue',
-  'queue coalesced': 'Its key waits already: two become one',
-  'queue delayed': 'Look again, later',
-  'queue limited': 'Try again, later',
-  'queue due': 'The delay is over',
+  'queue added': 'The key joins the queue',
+  'queue coalesced': 'Already queued: two events, one reconcile',
+  'queue due': 'The pause is over',
   'queue forgot': 'Its failures no longer count',
   'worker got': 'A worker takes the key',
   'worker done': 'The worker gives the key back',
   'reconcile started': 'The reconcile begins',
   'reconcile ended': 'The reconcile has ended',
+  'program leader': 'This process leads from now on',
+  'reconcile failed': 'The reconcile has failed',
 };
 
-function headlineOf(step) {
-  const {part, what, request, meaning} = step;
-  if (meaning) {
-    return part === 'store' ? `${step.kind} ${meaning.text}` : meaning.text;
+const nameOf = ({kind, key}) => `${kind} ${key.split('/').at(-1)}`;
+
+// A request by what it does to which object, and its answer by what came of it.
+function requestHeadline({what, kind, key, request, meaning, change}) {
+  const {method, path, status, reply} = request;
+  const ofStatus = path.endsWith('/status');
+  const asked = `${method} ${ofStatus ? 'status of ' : ''}${key ? nameOf({kind, key}) : path}`;
+  if (what === 'sent') {
+    return asked;
   }
-  if (part === 'request' && request) {
-    return what === 'sent' ? `${request.method} ${step.kind ?? request.path}` : statusText(request.status);
+  const done = method === 'GET' ? statusText(status) : ofStatus ? /"reason":"(\w+)"/.exec(reply)?.[1] : change;
+  return `${asked}: ${meaning?.text ?? done ?? statusText(status)}`;
+}
+
+/** What the step is, in a few words. */
+export function headlineOf(step) {
+  const {part, what, kind, key, request, meaning, text, took} = step;
+  switch (true) {
+    case part === 'request' && Boolean(request):
+      return requestHeadline(step);
+    case part === 'server':
+      return `${request.method} ${nameOf(step)} by ${text}${request.status >= 300 ? `: ${statusText(request.status)}` : ''}`;
+    case part === 'store' && Boolean(meaning):
+      return `${nameOf(step)}: ${meaning.text}`;
+    case part === 'queue' && what === 'limited':
+      return `Retry in ${duration(took / 1e6)}`;
+    case part === 'queue' && what === 'delayed':
+      return `Look again in ${duration(took / 1e6)}`;
+    case part === 'stream' && /^ERROR too old/.test(text):
+      return '410 Gone: these events are no longer kept';
+    case part === 'stream' && what === 'opened' && /^list/.test(text):
+      return 'List everything, then watch';
   }
-  return headlines[`${part} ${what}`] ?? what;
+  return headlines[`${part} ${what}`] ?? [what, kind && key && nameOf(step)].filter(Boolean).join(': ');
 }
 
 /** What the step is, in words that teach: a list of elements. */
 export function captionOf(step) {
+  const headline = headlineOf(step);
+  // Not what the headline says already, such as OK.
+  const said = step.part === 'server' || step.part === 'queue' && step.took || step.part === 'request' && (step.what === 'sent' || step.request?.status < 400);
   return [
     el('span', {class: 'caption-where'}, [clock(step.at), partName(step.part), objectOf(step)].filter(Boolean).join(' · ')),
-    el('strong', {}, headlineOf(step)),
-    step.text && el('span', {}, step.text),
-    step.echo ? el('span', {class: 'caption-cause'}, 'the echo of its own write')
-      : step.cause && el('span', {class: 'caption-cause'}, `because: ${step.cause}`),
+    el('strong', {}, headline),
+    step.text && !said && el('span', {}, step.text),
+    step.echo ? el('span', {class: 'caption-cause'}, 'its own write, coming back')
+      : step.cause && el('span', {class: 'caption-cause'}, `because: ${step.cause.replace(/(\S+ \S+) tombstone/g, 'the list no longer has $1')}`),
   ].filter(Boolean);
 }
 
@@ -69,16 +97,17 @@ const ways = {
 
 // What a key says on its way.
 const notes = {
-  'queue coalesced': {tone: 'merged', note: 'waits already'},
-  'queue delayed': {note: 'later'},
-  'queue limited': {note: 'later: an error'},
-  'queue due': {note: 'it is time'},
+  'queue coalesced': {tone: 'merged', note: 'already queued'},
+  'queue delayed': {note: 'retry later'},
+  'queue limited': {note: 'retry later: an error'},
+  'queue due': {note: 'the pause is over'},
 };
 
-/** The moves that show a step: from where to where, in which form. */
+/** The moves that show a step: from where to where, in which form. With step.whole set, that of a
+ * store shows the event that led to it, too. */
 export function movesOf(step) {
   const {subject, part, what} = step;
-  const taken = subject ? ways[`${part} ${what}`] ?? ways[part] ?? [] : [];
+  const taken = step.whole ? ['server-stream', ...ways.store] : subject ? ways[`${part} ${what}`] ?? ways[part] ?? [] : [];
   const look = formOf(step);
   return taken.map((way) => way.split('-')).filter((ends) => !ends.some(isInside)).map(([from, to]) => ({...look, from, to}));
 }

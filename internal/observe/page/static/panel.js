@@ -141,20 +141,23 @@ export class Panel {
     });
     this.shown = {first, last};
     this.count.textContent = steps.length > mostShown ? `The last ${mostShown} of ${counted(steps.length, 'step')}.` : `${counted(steps.length, 'step')}.`;
-    if (atEnd || !grows) {
+    if (!grows) {
+      const decisive = [...this.list.querySelectorAll('.decisive')].at(-1);
+      this.root.scrollTop = decisive ? decisive.offsetTop - this.list.offsetTop : this.root.scrollHeight;
+    } else if (atEnd) {
       this.root.scrollTop = this.root.scrollHeight;
     }
   }
 
   item(step, before) {
     const {meaning} = step;
-    return el('li', {class: `entry at-${step.part}`, 'data-seq': step.seq},
+    return el('li', {class: `entry at-${step.part}${isDecisive(step) ? ' decisive' : ''}`, 'data-seq': step.seq},
       el('div', {class: 'entry-head'},
         el('button', {type: 'button', class: 'time', title: 'Go to this moment', onclick: () => this.on.seek(step.n + 1)}, clock(step.at)),
         el('span', {class: 'delta'}, before ? `+${took(Math.max(0, step.at - before.at))}` : ''),
         el('span', {class: 'entry-part'}, `${partName(step.part)}: ${step.what}`),
         meaning && el('span', {class: `badge tone-${meaning.tone}`}, meaning.text),
-        step.echo && el('span', {class: 'badge tone-plain'}, 'echo of its own write'),
+        step.echo && el('span', {class: 'badge tone-plain'}, 'its own write, coming back'),
       ),
       step.text && el('p', {class: 'entry-text'}, step.text),
       step.cause && el('p', {class: 'cause'}, 'because: ', this.causeOf(step)),
@@ -168,6 +171,12 @@ export class Panel {
     const n = step.causeSeq ? this.history.find(step.causeSeq) : -1;
     return n < 0 ? step.cause : el('button', {type: 'button', class: 'link', title: 'Go to that moment', onclick: () => this.on.seek(n + 1)}, step.cause);
   }
+}
+
+// Whether a history is read for the step: an object has changed, or is to be.
+function isDecisive({part, what, meaning, request}) {
+  return part === 'request' ? what === 'sent' && request.method !== 'GET' && !request.path.endsWith('/status')
+    : part === 'server' || part === 'store' && Boolean(meaning) && !/^(available|in the first list)/.test(meaning.text);
 }
 
 // A request as it goes over the wire, or its answer.
@@ -219,7 +228,7 @@ const sum = (world, id, ...whats) => whats.reduce((n, what) => n + (world.parts[
 const numbers = {
   stream: ({open}) => [['Watches open', open.size ? [...open].join(', ') : 'none seen']],
   store: ({kinds}) => Object.entries(kinds).map(([kind, n]) => [`${kind}s seen`, count(n)]),
-  queue: ({depths}) => Object.entries(depths).map(([kind, n]) => [`${kind} keys that wait`, count(n)]),
+  queue: ({depths}) => Object.entries(depths).map(([kind, n]) => [`${kind} keys waiting`, count(n)]),
   worker: ({busy}) => [['Busy', count(busy.size)]],
   request: ({statuses}) => Object.entries(statuses).map(([status, n]) => [Number(status) ? statusText(status) : status, count(n)]),
 };
@@ -238,7 +247,7 @@ function numbersOf(id, world, now) {
 // The keys that wait beside the queue, and for how long the first of them does.
 function laterOf(world, now) {
   const left = [...world.later.values()].map((due) => due - now).filter((ms) => ms > 500);
-  return left.length > 0 ? `, ${count(left.length)} in ${Math.ceil(Math.min(...left) / 1000)} s` : '';
+  return left.length > 0 ? `, ${count(left.length)} due in ${Math.ceil(Math.min(...left) / 1000)} s` : '';
 }
 
 // One line for each part: what is now.
@@ -246,8 +255,8 @@ const lines = {
   server: (world) => `${counted(sum(world, 'stream', 'received'), 'event')} out, ${counted(sum(world, 'request', 'sent'), 'request')} in`,
   stream: (world, now) => (world.open.size ? `${counted(world.open.size, 'watch', 'es')} open` : `${rateOf(world.parts.stream, now).toFixed(1)} events a second`),
   store: ({kinds}) => counted(Object.values(kinds).reduce((n, k) => n + k, 0), 'object'),
-  handler: (world) => `${counted(sum(world, 'queue', 'added', 'coalesced'), 'key')} handed on`,
-  queue: (world, now) => `${counted(world.depth, 'key')} ${world.depth === 1 ? 'waits' : 'wait'}${laterOf(world, now)}`,
+  handler: (world) => `${counted(sum(world, 'queue', 'added', 'coalesced'), 'key')} enqueued`,
+  queue: (world, now) => `${count(world.depth)} waiting${laterOf(world, now)}`,
   worker: ({busy}) => (busy.size ? `${count(busy.size)} busy` : 'all idle'),
   reconcile: (world) => `${count(sum(world, 'reconcile', 'started'))} so far, ${count(sum(world, 'reconcile', 'failed'))} failed`,
   request: (world) => `${count(sum(world, 'request', 'sent'))} sent${world.statuses[409] ? `, ${counted(world.statuses[409], 'conflict')}` : ''}`,

@@ -66,7 +66,7 @@ export const parts = [
     folder: 'controller/',
     about: [
       'A few of them, each in a loop: take a key, reconcile it, give it back.',
-      'Which key is reconciled again, and when, is decided here.',
+      'Decides which keys to retry, and when.',
     ],
     where: [['controller/controller.go', 'Controller.runWorker'], ['controller/controller.go', 'Controller.process']],
   },
@@ -119,7 +119,7 @@ const wide = {
     'worker-reconcile': {d: 'M732 422V378'},
     'reconcile-request': {d: 'M732 300V256'},
     'request-server': {d: 'M732 178V116', label: 'POST, PUT, DELETE', at: [718, 152, 'end']},
-    'worker-queue': {d: 'M732 500V514Q732 526 720 526H442Q430 526 430 514V500', label: 'look again, after a while', at: [581, 518, 'middle'], quiet: true},
+    'worker-queue': {d: 'M732 500V514Q732 526 720 526H442Q430 526 430 514V500', label: 'retry later', at: [581, 518, 'middle'], quiet: true},
     'store-reconcile': {d: 'M236 356H624', label: 'reads', at: [430, 348, 'middle'], quiet: true},
     'outside-server': {d: 'M430 16V46', label: 'kubectl, the garbage collector, other clients', at: [466, 32]},
   },

@@ -3,14 +3,17 @@
 // many objects it shows a sample.
 
 import {count, counted, say} from './dom.js';
-import {captionOf, movesOf} from './moves.js';
+import {captionOf, headlineOf, movesOf} from './moves.js';
 import {fade, Scene} from './scene.js';
 import {Token} from './token.js';
 
 // As many objects as are seen travelling at a time; the others light the parts up.
 const mostTokens = 24;
-// A move, in milliseconds, when nothing is behind.
+// A move, in milliseconds, when nothing is behind, and when much is.
 const slowest = 560;
+const fastest = 100;
+// A move that is so late is left out: its object would be ever further behind.
+const latest = 10_000;
 // How long a token that has arrived stays, and how long its caption.
 const rest = 1600;
 // With this many tokens or more their names are left out.
@@ -18,7 +21,9 @@ const crowded = 5;
 // More steps a second than this are summed up, not told one by one.
 const busy = 150;
 // How long words stand, at least.
-const least = 600;
+const least = 650;
+// What was read already takes so long.
+const short = 120;
 
 export class Picture {
   /** on: {part(id), object(subject)} */
@@ -27,10 +32,10 @@ export class Picture {
     this.caption = caption;
     this.on = on;
     this.still = false;
-    // A move when much is behind, in milliseconds.
-    this.fastest = 100;
-    // A move that is so late is left out: its object would be ever further behind.
-    this.latest = 10_000;
+    // One step at a time, each as long as it takes to read it, or a moment if it was read already.
+    // The last words stay.
+    this.paced = false;
+    this.read = new Set();
     // What is said of a world in which nothing moves.
     this.why = '';
     this.tokens = new Map();
@@ -48,6 +53,9 @@ export class Picture {
 
   /** Shows a step: its part lights up, and its object moves. */
   step(step) {
+    const headline = headlineOf(step);
+    this.again = this.paced && this.read.has(headline);
+    this.read.add(headline);
     const moves = movesOf(step);
     if (moves.length === 0 || !this.travel(step, moves)) {
       this.lightUp(moves.length > 0 ? moves : [{to: step.part}]);
@@ -88,11 +96,12 @@ export class Picture {
     this.scene.lane.replaceChildren();
     this.captionUntil = this.now + least;
     this.next = null;
+    this.read.clear();
   }
 
   /** Whether what has happened is still being shown. */
   get showing() {
-    return this.now - this.told < least || [...this.tokens.values()].some(({current, moves}) => current || moves.length > 0);
+    return Boolean(this.next) || this.now - this.told < (this.again ? short : least) || [...this.tokens.values()].some(({current, moves}) => current || moves.length > 0);
   }
 
   /** When the oldest of it happened, Infinity if there is none. */
@@ -102,7 +111,7 @@ export class Picture {
 
   /** Whether there is more to be seen than eyes and words can follow. */
   get crowded() {
-    return this.rate > busy || this.tokens.size >= crowded;
+    return !this.paced && (this.rate > busy || this.tokens.size >= crowded);
   }
 
   /** Draws one frame. */
@@ -117,8 +126,8 @@ export class Picture {
       }
     }
     this.scene.dim(passed, this.still);
-    if (this.next && now - this.told >= least) {
-      [this.said, this.next, this.told, this.captionUntil] = [this.next, null, now, now + 4000];
+    if (this.next && now - this.told >= (this.paced ? 0 : least)) {
+      [this.said, this.next, this.told, this.captionUntil] = [this.next, null, now, this.paced ? Infinity : now + 4000];
       this.caption.className = `caption tone-${this.said.meaning?.tone ?? ''}`;
       this.caption.replaceChildren(...captionOf(this.said));
     }
@@ -155,19 +164,19 @@ export class Picture {
 
   // Whether the first of these is left out; what two became one of goes first.
   isLate(moves, now) {
-    return now - moves[0].since > this.latest || moves[0].tone === 'merged' && moves.length > 4;
+    return now - moves[0].since > latest || moves[0].tone === 'merged' && moves.length > 4;
   }
 
   begin(token, now) {
     let late = 0;
-    while (token.moves.length > 1 && this.isLate(token.moves, now)) {
+    while (!this.paced && token.moves.length > 1 && this.isLate(token.moves, now)) {
       late++;
       this.lightUp([token.moves.shift()]);
     }
     const move = token.moves.shift();
     move.note = [move.note, late > 0 && `${counted(late, 'step')} left out`].filter(Boolean).join(', ');
     const points = this.scene.edges[`${move.from}-${move.to}`];
-    const takes = Math.max(this.fastest, slowest * 4 / (4 + token.moves.length)) * (this.crowded ? 0.6 + token.own : 1);
+    const takes = this.paced ? (this.again ? short : slowest) : Math.max(fastest, slowest * 4 / (4 + token.moves.length)) * (this.crowded ? 0.6 + token.own : 1);
     // One name at a place: those that rest lose theirs.
     for (const other of this.tokens.values()) {
       other.element.classList.toggle('rests', !other.current && other.moves.length === 0);
@@ -201,7 +210,7 @@ export class Picture {
     this.rate = rate;
     const many = this.crowded && rate > 1;
     const words = many ? `About ${count(Math.round(rate))} steps a second, more than one can draw. The lights and the numbers stand for all of them, the tokens for ${counted(this.tokens.size, 'object')}.`
-      : this.why || 'Quiet. No event comes, so nothing is sent.';
+      : this.why || 'Quiet. No event arrives, so nothing is sent.';
     if ((many || this.now > this.captionUntil) && words !== this.said && this.now - this.told >= least) {
       [this.said, this.told, this.captionUntil] = [words, this.now, this.now + (many ? 1500 : 0)];
       this.caption.className = many ? 'caption' : 'caption tone-quiet';

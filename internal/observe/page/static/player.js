@@ -11,13 +11,17 @@ const longestPause = 1200;
 const shortestPause = 40;
 
 export class Player {
-  /** on: {step(step), showing(), moved(), mode(mode), attempt(step, show)} */
+  /** on: {step(step), showing(), reached(step), moved(), mode(mode), attempt(step, show)} */
   constructor(history, on) {
     this.history = history;
     this.on = on;
     this.slower = 1;
     this.mode = 'live';
     this.ends = false; // as a recording does
+    // Live, whether the picture shows a step. Then each one that it shows is seen to its end before
+    // the next. Without it all steps are shown as they come.
+    this.film = null;
+    this.marks = [];
     this.clear();
     // What is no longer kept stays counted.
     history.trimmed = (gone) => {
@@ -35,8 +39,33 @@ export class Player {
   clear() {
     this.base = new World();
     this.world = new World();
-    this.position = this.history.end;
+    this.position = this.reached = this.history.end;
     this.due = 0;
+    this.marks.splice(0).forEach(({run}) => run());
+  }
+
+  /** Calls run when everything that has come so far is shown. */
+  after(run) {
+    this.marks.push({n: this.history.end, run});
+  }
+
+  // Reports the steps that have been seen to their end, once each, and calls what waits for them. It
+  // says false if the picture is not ready for the next.
+  reach() {
+    for (;;) {
+      if (this.film && this.on.showing()) {
+        return false;
+      }
+      if (this.marks[0]?.n <= this.reached) {
+        this.marks.shift().run();
+      } else if (this.reached < this.position) {
+        this.reached = Math.max(this.reached, this.history.first);
+        const step = this.history.at(this.reached++);
+        this.on.attempt(step, () => this.on.reached(step));
+      } else {
+        return true;
+      }
+    }
   }
 
   apply(world, step) {
@@ -98,7 +127,10 @@ export class Player {
   /** Goes on, as far as it is time to: called before each frame. */
   advance(now) {
     if (this.mode === 'live') {
-      while (this.next(!this.history.at(this.position)?.kept)) { /* all that has come */ }
+      for (let more = true; more && this.reach();) {
+        const step = this.history.at(this.position);
+        more = this.next(step && !step.kept && (!this.film || this.film(step)));
+      }
     } else if (this.mode === 'playing') {
       this.playOn(now);
     }

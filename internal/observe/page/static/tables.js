@@ -4,9 +4,7 @@
 import {byId, clock, count, counted, el, refill, say} from './dom.js';
 import {objectOf} from './history.js';
 import {chip} from './kinds.js';
-import {lineOf} from './panel.js';
-import {partName, parts} from './parts.js';
-import {rateOf} from './world.js';
+import {partName} from './parts.js';
 
 const mostSteps = 60;
 const mostRows = 40;
@@ -15,36 +13,21 @@ const busy = 200;
 const everyBusy = 1000;
 
 export class Tables {
-  /** on: {part(id), object(subject)} */
+  /** on: {object(subject)} */
   constructor(history, on) {
     this.history = history;
     this.on = on;
     this.steps = byId('steps').tBodies[0];
     this.objects = byId('objects-table').tBodies[0];
     this.filter = byId('filter');
-    this.cells = {};
     this.listed = 0;
-    byId('parts-table').tBodies[0].replaceChildren(...parts.map((part) => this.partRow(part)));
-  }
-
-  partRow({id, name}) {
-    const cells = this.cells[id] = {now: el('td'), total: el('td', {class: 'number'}), rate: el('td', {class: 'number'}), last: el('td')};
-    return el('tr', {}, el('th', {scope: 'row'}, el('button', {type: 'button', class: 'link', onclick: () => this.on.part(id)}, name)),
-      cells.now, cells.total, cells.rate, cells.last);
   }
 
   /** Shows what is so at that time. must says that a person has asked for it. */
-  update(world, position, now, {rate, must}) {
+  update(world, position, {rate, must}) {
     // Somebody holds the mouse down on a row: a click on a row that is drawn anew meanwhile is lost.
     if (byId('objects').matches(':active')) {
       return;
-    }
-    for (const [id, cells] of Object.entries(this.cells)) {
-      const part = world.parts[id];
-      say(cells.now, lineOf(id, world, now));
-      say(cells.total, count(part.total));
-      say(cells.rate, rateOf(part, now).toFixed(1));
-      say(cells.last, part.last ? `${part.last.what} ${objectOf(part.last)}` : '');
     }
     const clock = performance.now();
     if (must || rate < busy || clock - this.listed > everyBusy) {

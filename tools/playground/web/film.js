@@ -1,0 +1,90 @@
+// What the picture plays of an action: the steps that the action caused and that mean something, one
+// after the other, up to the step that the lesson is about. Everything else is applied unseen.
+
+import {feed, picture, player} from '../../../internal/observe/page/static/main.js';
+import {headlineOf} from '../../../internal/observe/page/static/moves.js';
+
+let rolls = false;
+let begins = 0; // the number of the first step that the action can have caused
+let end = ''; // the headline of the last step
+let ended = () => {};
+const idle = new Set(); // whose reconcile has no cause in the action
+
+picture.paced = true;
+player.film = (step) => {
+  step.routine = isRoutine(step);
+  step.whole = step.part === 'store';
+  return rolls && !step.routine;
+};
+
+/** Plays what an action causes, until then() is called after the step with that headline. */
+export function roll(headline, then) {
+  now();
+  [rolls, begins, end, ended] = [true, player.history.end, headline, then];
+}
+
+/** Shows what is so now, and nothing of what led to it. */
+export function now() {
+  feed.read(Infinity);
+  player.live();
+}
+
+/** Shows nothing more of it. */
+export function cut() {
+  rolls = false;
+}
+
+/** Another process has begun: its steps have new numbers, and all come after the action. */
+export function restart() {
+  begins = 0;
+}
+
+/** Shows a step that no process has recorded. */
+export function show(step) {
+  if (rolls) {
+    picture.step(step);
+  }
+}
+
+/** Takes a step that has been seen to its end. */
+export function reached(step) {
+  if (rolls && step.n >= begins && !step.routine && headlineOf(step) === end) {
+    cut();
+    ended();
+  }
+}
+
+// Whether the action has caused nothing of what led to the step.
+function isForeign({cause, causeSeq}) {
+  const causes = (cause ?? '').split('; ');
+  if (causes.length > 1 || !causeSeq) {
+    return causes.every((text) => text.startsWith('our own write'));
+  }
+  const {history} = player;
+  const n = history.find(causeSeq);
+  return n >= 0 && (n < begins || history.at(n).routine);
+}
+
+function isRoutine(step) {
+  const {part, what, key, text, echo, meaning, request, subject} = step;
+  switch (part) {
+    case 'stream':
+      return Boolean(key) || /^BOOKMARK/.test(text);
+    case 'store':
+      return echo || ['resync', 'relisted'].includes(what) || what === 'updated' && (!meaning || meaning.text.startsWith('available'));
+    case 'worker':
+    case 'queue':
+      return ['done', 'forgot', 'coalesced'].includes(what) || (['limited', 'delayed'].includes(what) ? idle.has(subject) : isForeign(step));
+    case 'reconcile':
+      if (what === 'started') {
+        idle[isForeign(step) ? 'add' : 'delete'](subject);
+      }
+      return idle.has(subject) || what !== 'started' && text !== 'sent nothing';
+    case 'request':
+      // A status says mostly how far the rollout is.
+      return !request || request.method === 'GET' || /"reason":"(Available|WaitingForReplicas)"/.test(request.body ?? request.reply) && request.path.endsWith('/status');
+    case 'server':
+      return text.startsWith('controller-'); // Its request is shown.
+  }
+  return what !== 'leader';
+}
