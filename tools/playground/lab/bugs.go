@@ -31,7 +31,7 @@ const (
 func init() {
 	commands["bug"] = command{words: []word{oneOf(noBug, deafToDeletion, deafToNames, noRetry, noOwner, noRename, deletesFirst, exitsOn5xx, edgeTriggered)}, do: func(p *Playground, args []string) (string, error) {
 		p.anew(args[0])
-		return "The program is started anew, bug: " + args[0], nil
+		return "Restarted the controller, bug: " + args[0], nil
 	}}
 }
 

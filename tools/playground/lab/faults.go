@@ -31,7 +31,7 @@ func init() {
 	}
 	commands["cut"] = command{do: func(p *Playground, _ []string) (string, error) {
 		p.cut()
-		return "The watches are cut.", nil
+		return "Cut the watches.", nil
 	}}
 	commands["forget"] = command{do: func(p *Playground, _ []string) (string, error) {
 		// A watch that comes back must have missed something that is forgotten. It is cut last, or it
@@ -39,7 +39,7 @@ func init() {
 		p.api.Add("/api/v1/namespaces/default/events/playground-"+strconv.Itoa(p.api.Version()), &unstructured.Unstructured{Object: map[string]any{}})
 		p.api.Compact()
 		p.cut()
-		return "The watches are cut, and the server knows no change before now.", nil
+		return "Cut the watches; the API server has no events from before.", nil
 	}}
 	commands["kill"] = command{do: func(p *Playground, _ []string) (string, error) {
 		all := p.running()
@@ -50,7 +50,7 @@ func init() {
 		killed := cmp.Or(p.shown, all[0])
 		p.mu.Unlock()
 		p.bury(killed)
-		return killed.name + " is killed.", nil
+		return "Killed " + killed.name + ".", nil
 	}}
 	commands["stop"] = command{do: (*Playground).stop}
 	commands["start"] = command{do: func(p *Playground, _ []string) (string, error) {
@@ -58,7 +58,7 @@ func init() {
 			return "", refusal("Two controllers are enough for one tab.")
 		}
 		p.start()
-		return "A controller is started.", nil
+		return "Started a controller.", nil
 	}}
 }
 
@@ -74,7 +74,7 @@ func reset(p *Playground, _ []string) (string, error) {
 		}
 	}
 	p.anew(noBug)
-	return "Everything begins anew.", nil
+	return "The cluster is empty again.", nil
 }
 
 // stop ends every process, in order: the Lease is given back.
@@ -83,7 +83,7 @@ func (p *Playground) stop([]string) (string, error) {
 		p.bury(r)
 	}
 	_, _ = p.send(http.MethodDelete, lease, "", "")
-	return "The controller is stopped.", nil
+	return "Stopped the controller.", nil
 }
 
 func (p *Playground) cut() {

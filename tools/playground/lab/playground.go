@@ -129,7 +129,7 @@ func (p *Playground) start() {
 		if errors.Is(err, errKilled) || p.ctx.Err() != nil {
 			return
 		}
-		p.tell("said", Said{Answer: fmt.Sprintf("%s: %v; another one is started in its place.", r.name, err), Refused: true})
+		p.tell("said", Said{Answer: fmt.Sprintf("%s: %v; a new process starts in its place.", r.name, err), Refused: true})
 		time.AfterFunc(restartAfter, func() {
 			if p.era.Load() == era {
 				p.start()

@@ -31,8 +31,8 @@ const (
 	resync  = 10 * time.Minute
 )
 
-// election has the Lease of main with shorter times: a visitor waits for it.
-var election = leader.Options{Elect: true, LeaseDuration: 4 * time.Second, RenewDeadline: 3 * time.Second, RetryPeriod: time.Second,
+// election has the Lease of main with shorter times: a visitor waits for it. A busy browser must not lose it.
+var election = leader.Options{Elect: true, LeaseDuration: 6 * time.Second, RenewDeadline: 5 * time.Second, RetryPeriod: time.Second,
 	Name: "byhand", Namespace: metav1.NamespaceDefault}
 
 // lease is the path of the Lease of election.

@@ -89,13 +89,15 @@ function line(tone, ...text) {
 
 on('said', (text) => {
   const {command, kubectl, answer, refused} = JSON.parse(text);
+  const box = switches.find(({dataset}) => command.startsWith(`${dataset.send} `));
+  const words = box ? `${box.value}: ${command.split(' ')[1]}` : answer;
   const secret = riddle && command.startsWith('bug ');
   if (kubectl) {
     line('asked', el('span', {translate: 'no'}, `$ ${kubectl}`));
   }
-  line(refused ? 'refused' : 'answered', secret ? 'A bug is hidden.' : answer);
+  line(refused ? 'refused' : 'answered', secret ? 'A bug is hidden.' : words);
   if ((refused || !kubectl) && !secret) {
-    objects.means(answer);
+    objects.means(words);
   }
   if (command === 'reset') {
     objects.forget();

@@ -65,7 +65,7 @@ export const feed = new Feed({
       }
       const restarted = fromRecording ? 'The recording is over. This is live'
         : `${hello.played ? `${hello.process} leads since` : 'The program was restarted at'} ${clock(Date.now())}`;
-      notice('restarted', hello.recording ? 'The recording begins anew.' : `${restarted}. What you see begins anew with it.`);
+      notice('restarted', hello.recording ? 'The recording starts again.' : `${restarted}. The page starts again with it.`);
     }
     connection.process = hello.process;
     connection.recording = hello.recording ?? '';
@@ -88,7 +88,7 @@ export const feed = new Feed({
       attempt(step, () => history.add(step, each));
     }
     connection.arrived = performance.now();
-    notice('lost', history.gaps ? `${counted(history.gaps, 'step')} lost: more happened than could be sent. Objects and counts may be behind until they change again.` : '');
+    notice('lost', history.gaps ? `${counted(history.gaps, 'step')} lost: more happened than could be sent. Objects and counts may be out of date until they change again.` : '');
   },
   state(state) {
     connection.open = state === 'open';
@@ -97,7 +97,7 @@ export const feed = new Feed({
       feed.read(Infinity);
       player.mode === 'live' && player.live(); // Drawn later, it would look as if it were done now.
     }
-    notice('gone', connection.open ? '' : 'The program does not answer. What it did is still here; when one runs again, this page shows that.');
+    notice('gone', connection.open ? '' : 'The program does not answer. The page still shows what it did, and continues when a program runs again.');
     showMode();
   },
 });
@@ -112,7 +112,7 @@ function notice(id, text) {
     say(shown.firstElementChild, text);
   } else {
     byId('notices').append(el('p', {id: `notice-${id}`, class: 'notice'}, el('span', {}, text),
-      el('button', {type: 'button', onclick: (event) => event.target.parentElement.remove()}, 'Understood')));
+      el('button', {type: 'button', onclick: (event) => event.target.parentElement.remove()}, 'OK')));
   }
 }
 
