@@ -14,8 +14,8 @@
 //   - site.go: which pages there are: the README, and what it and other documents link.
 //   - source.go, highlight.go: a source file as comments and code.
 //   - markdown.go, links.go: a document of the repository as a page.
-//   - playground.go, lessons.go: the page of package internal/observe/page, with the program itself in
-//     the tab (tools/playground/lab), and a recording until that is there.
+//   - playground.go: the first page, from tools/playground/lessons.json and the page of package
+//     internal/observe/page, with the program itself in the tab (tools/playground/lab).
 //
 // # Caveats
 //

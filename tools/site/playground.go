@@ -24,7 +24,7 @@ import (
 // moves the progress bar.
 const parts = 24
 
-// script is the page that make run serves with what tools/playground/web adds, in one file: from disk
+// script joins the scripts of tools/playground/web and of the page of make run in one file: from disk
 // a browser loads no ES module, and starts no Worker from a file, so the Worker's code is a text
 // in it.
 func (b *builder) script(root string) ([]byte, error) {
@@ -162,8 +162,8 @@ func (b *builder) writePlayground() error {
 
 // playground is tools/playground/lessons.json.
 type playground struct {
-	// A lesson is one idea: it sets a state up, asks, acts once, and says what was seen once the
-	// picture has shown the step that it ends with.
+	// A lesson sets a state up, asks, acts once, and shows the result after the picture has played the
+	// step with the headline Ends.
 	Lessons []struct {
 		Title, Say, Setup, Question string
 		Answers                     []string
@@ -193,7 +193,7 @@ func readPlayground(files fs.FS) (p playground, err error) {
 	return p, nil
 }
 
-// swapped puts another file in the place of the page's feed.js.
+// swapped replaces the page's feed.js.
 func swapped(feed string) api.Plugin {
 	return api.Plugin{Name: "feed", Setup: func(b api.PluginBuild) {
 		b.OnResolve(api.OnResolveOptions{Filter: `^\./feed\.js$`}, func(api.OnResolveArgs) (api.OnResolveResult, error) {
@@ -220,7 +220,7 @@ func stage(files fs.FS) (template.HTML, error) {
 	if found == nil {
 		return "", errors.New(pageFolder + "index.html has no header, or no end")
 	}
-	// It becomes a part of another document, which has a <main> of its own.
+	// It becomes a part of a document that has a <main>.
 	part := strings.NewReplacer("<main ", "<div ", "</main>", "</div>").Replace(string(found[1]))
 	return template.HTML(noscript.ReplaceAllString(part, "")), nil
 }

@@ -22,8 +22,8 @@
 // static/ has a file for each part of the page. feed.js receives, history.js keeps,
 // player.js says where in time the page is, world.js what is so at that time, and
 // picture.js (with scene.js, moves.js and token.js), panel.js and tables.js show it,
-// each kind as kinds.js says. The site (make site) plays a recording and shows its playground
-// with the same files, except for feed.js: the site has no server to ask.
+// each kind as kinds.js says. The playground of the site (make site) uses the same files, except for
+// feed.js: it has no server to ask.
 //
 // # Caveats
 //

@@ -1,28 +1,26 @@
-// Package playground is a cluster in one process, for a browser tab: the program of this
-// repository, unchanged, beside an API server in memory, and a visitor who plays the user, the
-// other programs and the bad luck.
+// Package lab is a cluster in one process, for a browser tab: the unchanged controller of this
+// repository, an API server in memory, and a visitor who creates objects and injects failures.
 //
 //	visitor ─► Do ─► API server ◄── replica (api, clientset, informer, controller, observer)
 //	                     ▲
 //	                     └── others: a Deployment controller, the garbage collector
 //
-// # What is real
+// # Real
 //
-// All of the lesson, the observer, the leader election and client-go: they reach the API server
-// through rest.Config.Transport and know of nothing else. Time is real, too. The site builds it
-// with a client-go that knows no API group but those that the program uses: half the size.
+// All code of the lesson, the observer, the leader election, client-go and time. client-go reaches the
+// API server through rest.Config.Transport. The site builds it without the API groups that nothing
+// here uses, which halves its size.
 //
-// # What is played
+// # Simulated
 //
-//   - The API server is that of kit/testkit.
+//   - The API server is kit/testkit's.
 //   - The Deployment controller makes no Pods. It counts them available, one by one.
-//   - A process is a few goroutines. One that is killed sends nothing more, and hears nothing;
-//     what it had begun to compute ends by itself.
-//   - main cannot be imported, so the wiring of a replica is written again: see replica.go.
-//     There are no flags, no metrics and no servers in it.
+//   - A process is a few goroutines. A killed process sends and receives nothing more, but a
+//     computation that has begun continues to its end.
+//   - main cannot be imported, so replica.go repeats its wiring, without flags, metrics and servers.
 //
-// # Neighbours
+// # Neighbors
 //
-// tab is the program for GOOS=js. The site builds it (make site), and its page is the one that
-// make run serves.
+// tab is the program for GOOS=js, which make site builds. web/ has the scripts of the page; they extend
+// the page of make run. lessons.json has the lessons, the bugs and the buttons.
 package lab

@@ -21,7 +21,7 @@ import (
 // wrote, Request what, with the object's spec as the reply.
 const partServer trace.Part = "server"
 
-// Who writes, besides the processes of the controller.
+// The other writers: the processes of the controller have their names.
 const (
 	visitor   = "you"
 	collector = "the garbage collector"

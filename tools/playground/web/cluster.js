@@ -1,9 +1,8 @@
 // The cluster in this tab: a Worker with the program, which comes in parts. It asks for no
 // other file, and no other host.
 
-// Nothing happens any more after so long without anything, in milliseconds; nobody waits longer.
+// A cluster is at rest after so many milliseconds without a change.
 const quiet = 1000;
-const longest = 8000;
 
 const listeners = {};
 let changed = 0; // when anything did last
@@ -51,14 +50,26 @@ on('said', (text) => JSON.parse(text).command && unanswered.shift()?.());
 
 /** Sends a command, see playground.Do: a promise that it was answered. */
 export const ask = (command) => new Promise((answered) => {
+  sent = Date.now();
   unanswered.push(answered);
   worker.postMessage({command});
 });
 
-/** A promise that nothing happens any more. */
-export async function settled() {
+let sent = 0;
+let newest = {at: 0};
+on('state', (text) => { newest = JSON.parse(text); });
+
+// Whether the cluster is as the Foos want it, as far as a controller can see.
+function atRest({at, foos, deployments, replicas, on: switches}) {
+  const isReady = ([, name, wants, , ready]) => (ready === 'True' || switches.hold) && deployments.every(([other, are]) => other !== name || are === `${wants}/${wants}`);
+  return at >= sent && deployments.every(([, are]) => are.split('/')[0] === are.split('/')[1])
+    && (replicas.length === 0 || replicas.some((text) => text.endsWith('leads')) && foos.every(isReady));
+}
+
+/** A promise that the cluster is at rest, or that so many milliseconds have passed. */
+export async function settled(longest) {
   const since = Date.now();
   do {
     await new Promise((passed) => { setTimeout(passed, 100); });
-  } while (Date.now() - Math.max(changed, since) < quiet && Date.now() - since < longest);
+  } while (Date.now() - since < longest && (Date.now() - Math.max(changed, since) < quiet || !atRest(newest)));
 }

@@ -1,5 +1,5 @@
-// What the picture plays of an action: the steps that the action caused and that mean something, one
-// after the other, up to the step that the lesson is about. Everything else is applied unseen.
+// Selects the steps that the picture plays after an action: the steps that the action caused and that mean
+// something, one after the other, up to the last one of the lesson. Other steps are applied unseen.
 
 import {feed, picture, player} from '../../../internal/observe/page/static/main.js';
 import {headlineOf} from '../../../internal/observe/page/static/moves.js';
@@ -23,7 +23,7 @@ export function roll(headline, then) {
   [rolls, begins, end, ended] = [true, player.history.end, headline, then];
 }
 
-/** Shows what is so now, and nothing of what led to it. */
+/** Shows the current state at once. */
 export function now() {
   feed.read(Infinity);
   player.live();
@@ -54,7 +54,7 @@ export function reached(step) {
   }
 }
 
-// Whether the action has caused nothing of what led to the step.
+// Whether no cause of the step is a consequence of the action.
 function isForeign({cause, causeSeq}) {
   const causes = (cause ?? '').split('; ');
   if (causes.length > 1 || !causeSeq) {

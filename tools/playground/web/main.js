@@ -1,4 +1,4 @@
-// The page of the site with a cluster behind it, and what the visitor can do to that.
+// The first page of the site: a cluster, and the actions of the visitor.
 
 import {feed, picture, player} from '../../../internal/observe/page/static/main.js';
 import {byId, counted, el, say} from '../../../internal/observe/page/static/dom.js';
@@ -13,18 +13,18 @@ import * as tour from './tour.js';
 byId('time').append(document.querySelector('.controls'), byId('objects'));
 byId('visit').append(byId('panel'));
 
-// What a visitor reads elsewhere must not end what happens here.
+// A link opens a new tab, so the cluster in this one continues.
 document.querySelector('main').addEventListener('click', ({target}) => target.closest('a:not([href^="#"])')?.setAttribute('target', '_blank'));
 
 // Where the panel names a file that this site shows, that is a link to it.
 const {named} = files;
 files.named = (file, name) => (readingPath.includes(file) ? el('a', {href: `read/${file}.html${name ? `#${name}` : ''}`}, named(file)) : named(file));
 
-// --- what is done ---
+// --- actions ---
 
 const mostLines = 100;
 const guessCosts = 3; // or to name one bug after the other would be the shortest way
-const bugs = [...document.querySelectorAll('#wrong [data-send]')]; // The first is none.
+const bugs = [...document.querySelectorAll('#wrong [data-send]')]; // The first is the correct controller.
 const switches = [...document.querySelectorAll('.luck [type=checkbox]')];
 let riddle = null; // of the puzzle: {n, bug, moves}
 
@@ -36,7 +36,7 @@ function moved(n) {
   }
 }
 
-// Says what is true of a bug.
+// Shows the description of a bug.
 function about(name) {
   [...byId('truth').children].forEach((truth) => { truth.hidden = truth.dataset.bug !== name; });
 }
@@ -79,7 +79,7 @@ document.querySelector('.play').addEventListener('click', ({target}) => {
   }
 });
 
-// --- what comes of it ---
+// --- results ---
 
 // It is drawn from below: nothing must be scrolled.
 function line(tone, ...text) {
@@ -137,7 +137,7 @@ on('state', (text) => {
   tour.moves();
   switches.forEach((box) => { box.checked = Boolean(state.on[box.dataset.send]); });
   bugs.forEach((bug) => { bug.ariaPressed = !riddle && bug.dataset.do === state.bug; });
-  // What is on is named, and one click turns it off.
+  // Each active fault is a button that turns it off.
   byId('on').replaceChildren(...switches.filter((box) => box.checked).map((box) => [box.value, `${box.dataset.send} off`])
     .concat(state.bug === 'none' || riddle ? [] : [[`bug ${state.bug}`, 'bug none']])
     .map(([name, back]) => el('li', {}, el('button', {type: 'button', 'data-send': back}, `${name} ✕`))));
@@ -145,7 +145,7 @@ on('state', (text) => {
   wait();
 });
 
-// What waits, and until when.
+// Shows delayed events and the missing leader.
 function wait() {
   const left = Math.ceil((state.lease - Date.now()) / 1000);
   const words = [
@@ -170,9 +170,9 @@ setInterval(() => {
   heard = text;
 }, 700);
 
-// --- what the link says ---
+// --- the link ---
 
-// A lesson, the puzzle, or a bug and bad luck: nothing of a link is a command.
+// A link names a lesson, the puzzle, or a bug and faults. It contains no command.
 function follow() {
   const wanted = new URLSearchParams(location.hash.slice(1));
   const bug = bugs.slice(1).find(({dataset}) => dataset.do === wanted.get('bug'));
@@ -185,7 +185,7 @@ function follow() {
     riddle = {n, bug: bugs[1 + n % (bugs.length - 1)].dataset.do, moves: 0};
     moved(0);
     say(byId('beat'), wanted.get('moves') > 0 ? `It was found in ${counted(Number(wanted.get('moves')), 'move')}.` : '');
-    // A bug must show by what the visitor does, so all is as it must be before that.
+    // The bug shows only after an action, so the cluster is in order before.
     tour.begin(tour.puzzle, ['create example-foo web 2', 'create cafe bar 1', 'wait', `bug ${riddle.bug}`, 'wait']);
   } else if (bug || luck.length > 0) {
     tour.begin(0, ['create example-foo web 2', ...(bug ? [`bug ${bug.dataset.do}`] : []),
@@ -217,7 +217,7 @@ on('hello', () => {
     follow();
   }
 });
-// A link to a place of the page is none to a state.
+// A link to an element of the page leads to no lesson.
 addEventListener('hashchange', () => awake && !byId(location.hash.slice(1)) && follow());
 
 tour.start({act, again: follow});

@@ -1,5 +1,5 @@
-// The objects as kubectl get shows them, what happened to each last, and what came of an action.
-// A correction is over in milliseconds: both are made of the writes, not of what is so now.
+// The objects as kubectl get shows them, the last change of each, and the result of an action.
+// A correction takes milliseconds, so the writes are shown, too, and not only the current state.
 
 import {choose, picture, player} from '../../../internal/observe/page/static/main.js';
 import {byId, counted, el, say, took as lasted} from '../../../internal/observe/page/static/dom.js';
@@ -13,14 +13,14 @@ const remembered = 10_000;
 
 let state = {foos: [], deployments: [], on: {}, held: 0};
 let written = 0; // when the newest write was that has been shown
-// What happened to an object, by 'Kind name': its states one after the other, the last of which
-// the controller has written if it is closed. null is none.
+// The last change of an object, by 'Kind name': its states one after the other, null while it does
+// not exist. If closed is set, the controller has written the last one.
 const histories = new Map();
 
 /** Who writes, in words. A process of the controller is the controller. */
 export const who = (by) => (by.startsWith('controller-') ? 'the controller' : by);
 
-// What a controller keeps right.
+// The fields that a controller sets.
 const fieldsOf = ({replicas, deploymentName, template}) => ({replicas, Deployment: deploymentName, image: template?.spec?.containers?.[0]?.image});
 
 /** Takes a write, as a step of the API server. */
@@ -39,7 +39,7 @@ export function wrote({at, text, kind, key, request: {method, path, status: code
   histories.set(id, Object.assign(history, {by: who(write.by), method: write.method, at: write.at, closed: who(write.by) === 'the controller' || write.kind === 'Foo'}));
 }
 
-// The tables right after a write: what is made and undone within milliseconds is seen, too.
+// Applies a write to the tables: a change that lasts milliseconds is visible, too.
 function change({at, by, kind, name, method, spec}) {
   written = at;
   const table = kind === 'Foo' ? 'foos' : 'deployments';
@@ -68,7 +68,7 @@ export function took(id) {
   return lasted(history ? history.at - history.since : 0);
 }
 
-// What an object waits for, or what happened to it last.
+// The reason why an object waits, or its last change.
 function noteOf(kind, name, cells) {
   const due = kind === 'Foo' ? (player.world.later.get(`default/${name}`) ?? 0) - Date.now() : 0;
   const has = (n) => (n === undefined ? 'none' : `replicas ${n}`);
@@ -80,7 +80,7 @@ function noteOf(kind, name, cells) {
     return `next try in ${Math.ceil(due / 1000)} s`;
   }
   const history = histories.get(`${kind} ${name}`);
-  // What came of an earlier action stays if it was a correction.
+  // The result of an earlier action stays if it was a correction.
   return history && (history.values.length > 2 || history.at >= (action?.at ?? Infinity)) ? told(history) : '';
 }
 

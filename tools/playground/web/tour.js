@@ -1,5 +1,5 @@
-// The lessons: each sets its state up, asks, lets the visitor act once, and says what was seen when the
-// picture has shown it.
+// The lessons: each sets its state up, asks, lets the visitor act once, and shows the result after the
+// picture has played it.
 
 import {picture} from '../../../internal/observe/page/static/main.js';
 import {byId, say} from '../../../internal/observe/page/static/dom.js';
@@ -9,6 +9,11 @@ import {took} from './objects.js';
 
 // How long nothing happens until a lesson that has not ended is one that cannot.
 const stuck = 20_000;
+
+// How long a setup waits for the cluster to be at rest: a slow machine needs time, and with the fault
+// of a link it never is.
+const slowest = 120_000;
+const restless = 4000;
 
 const lessons = byId('tour').children;
 const last = lessons.length - 2;
@@ -20,7 +25,7 @@ let turn = 0; // changes with each lesson
 let phase = ''; // 'sets', 'asks', 'acts', 'seen' or 'lost'
 let left = []; // of the act
 let moved = 0; // when anything happened last
-let follows = false; // the focus: what has it will be hidden or disabled
+let follows = false; // whether a control that will be disabled has the focus
 
 const lesson = () => lessons[at];
 
@@ -70,7 +75,7 @@ export async function begin(n, commands = lessons[n].dataset.setup.split('; ')) 
   }
   left = lesson().dataset.act?.split('; ') ?? [];
   for (const command of mine > 1 ? ['reset', ...commands] : commands) {
-    await (command === 'wait' ? settled() : ask(command));
+    await (command === 'wait' ? settled(n === 0 ? restless : slowest) : ask(command));
     if (turn !== mine) {
       return;
     }

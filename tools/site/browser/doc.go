@@ -1,7 +1,7 @@
-// Package browser looks at the page (package internal/observe/page) and at the site (module site)
-// in a real browser, headless Chromium: that the page shows what happened as what it was,
-// to the eye, to the keyboard and to a screen reader, that the site can be read from disk,
-// and that neither asks another host for anything.
+// Package browser tests the page (package internal/observe/page) and the site (module site) in
+// headless Chromium: the page shows what happened, the picture of each lesson ends on its step, text
+// has contrast on a desktop and on a phone, the site can be read from disk, and neither asks
+// another host for anything. Screen readers and the layout on other screens are checked by hand.
 //
 // It is a module of its own, so that what drives the browser is not in the go.mod
 // that people read. All of it is tests, behind the tag page, since they need more

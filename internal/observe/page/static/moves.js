@@ -29,7 +29,7 @@ const headlines = {
 
 const nameOf = ({kind, key}) => `${kind} ${key.split('/').at(-1)}`;
 
-// A request by what it does to which object, and its answer by what came of it.
+// A request: method and object. An answer: the same, and the result.
 function requestHeadline({what, kind, key, request, meaning, change}) {
   const {method, path, status, reply} = request;
   const ofStatus = path.endsWith('/status');
@@ -77,8 +77,7 @@ export function captionOf(step) {
   ].filter(Boolean);
 }
 
-// The ways that a step goes, by its part, or by its part and what it is. A way that has no beginning
-// is none: the step is seen where it happens.
+// The ways of a step, by its part, or by part and event. A way without a start is shown in place.
 const ways = {
   'stream received': ['server-stream'],
   store: ['stream-store', 'store-handler'],
@@ -95,7 +94,7 @@ const ways = {
   server: ['outside-server'], // another client's write
 };
 
-// What a key says on its way.
+// The note of a key on its way.
 const notes = {
   'queue coalesced': {tone: 'merged', note: 'already queued'},
   'queue delayed': {note: 'retry later'},
@@ -112,7 +111,7 @@ export function movesOf(step) {
   return taken.map((way) => way.split('-')).filter((ends) => !ends.some(isInside)).map(([from, to]) => ({...look, from, to}));
 }
 
-// What travels: an object, a key, a request or its answer.
+// The form of a token: an object, a key, a request or its answer.
 function formOf({part, what, kind, meaning, request}) {
   const look = {...lookOf(kind), tone: meaning?.tone ?? '', note: meaning?.text ?? ''};
   if (part === 'stream' || part === 'store') {
