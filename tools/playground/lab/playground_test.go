@@ -270,7 +270,7 @@ func TestWhatWaits(t *testing.T) {
 			t.Errorf("with a held watch the state is %+v", state)
 		}
 		v.Do("kill")
-		if left := time.Until(time.UnixMilli(v.State().Lease)); left <= 4*time.Second || left > 6*time.Second {
+		if left := time.Until(time.UnixMilli(v.State().Lease)); left <= 6*time.Second || left > 8*time.Second {
 			t.Errorf("the Lease of a leader that was killed holds for another %s", left)
 		}
 		v.does("bug no-retry", "quota on", "reset")

@@ -32,7 +32,7 @@ const (
 )
 
 // election has the Lease of main with shorter times: a visitor waits for it. A busy browser must not lose it.
-var election = leader.Options{Elect: true, LeaseDuration: 6 * time.Second, RenewDeadline: 5 * time.Second, RetryPeriod: time.Second,
+var election = leader.Options{Elect: true, LeaseDuration: 8 * time.Second, RenewDeadline: 7 * time.Second, RetryPeriod: time.Second,
 	Name: "byhand", Namespace: metav1.NamespaceDefault}
 
 // lease is the path of the Lease of election.

@@ -6,7 +6,7 @@ import {headlineOf} from '../../../internal/observe/page/static/moves.js';
 
 let rolls = false;
 let begins = 0; // the number of the first step that the action can have caused
-let end = ''; // the headline of the last step
+let end = ''; // what the headline of the last step begins with
 let ended = () => {};
 const idle = new Set(); // whose reconcile has no cause in the action
 
@@ -17,7 +17,7 @@ player.film = (step) => {
   return rolls && !step.routine;
 };
 
-/** Plays what an action causes, until then() is called after the step with that headline. */
+/** Plays what an action causes, until then() is called after the step whose headline begins so. */
 export function roll(headline, then) {
   now();
   [rolls, begins, end, ended] = [true, player.history.end, headline, then];
@@ -48,7 +48,7 @@ export function show(step) {
 
 /** Takes a step that has been seen to its end. */
 export function reached(step) {
-  if (rolls && step.n >= begins && !step.routine && headlineOf(step) === end) {
+  if (rolls && step.n >= begins && !step.routine && headlineOf(step).startsWith(end)) {
     cut();
     ended();
   }

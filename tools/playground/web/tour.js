@@ -8,7 +8,7 @@ import * as film from './film.js';
 import {took} from './objects.js';
 
 // How long nothing happens until a lesson that has not ended is one that cannot.
-const stuck = 20_000;
+const stuck = 30_000;
 
 // How long a setup waits for the cluster to be at rest: a slow machine needs time, and with the fault
 // of a link it never is.

@@ -13,7 +13,6 @@ import (
 	"testing"
 
 	"github.com/chromedp/chromedp"
-	"github.com/google/go-cmp/cmp"
 )
 
 // play opens the playground from disk, with a link's state, and waits until it is there and the
@@ -156,8 +155,34 @@ const (
 	next = "#tour > form:not([hidden]) .next"
 )
 
+// plays answers and acts, with the mouse or by keys, and returns the captions of the picture until the result is
+// shown. A process that gets no time loses its Lease. Another one continues, so the captions are different:
+// the lesson is played again.
+func (b *tab) plays(answer string) []string {
+	b.Helper()
+	const losses = `[...document.querySelectorAll('#log .refused')].filter((line) => line.textContent.includes('lost the lease')).length`
+	for {
+		b.until(lesson + `.dataset.phase === 'asks'`)
+		lost := value[int](b, losses)
+		b.push("#tour > form:not([hidden]) .guess " + answer)
+		b.run("headlines = []")
+		b.push(act)
+		b.until(`['seen', 'lost'].includes(` + lesson + `.dataset.phase)`)
+		if value[int](b, losses) == lost {
+			return value[[]string](b, "headlines")
+		}
+		b.Log("the process has lost its Lease: again")
+		b.push("#again")
+		b.until(lesson + `.dataset.phase === 'sets'`)
+	}
+}
+
+// mostCaptions is how much a visitor reads in one lesson.
+const mostCaptions = 16
+
 // In each lesson the visitor has to answer and to act. The picture plays what the action caused, step by
-// step, and stops on the step that the lesson is about; then the result is shown.
+// step, and stops on the step that the lesson is about; then the result is shown. The captions are those whose
+// order does not depend on which informer is faster.
 func TestPlaygroundLessons(t *testing.T) {
 	t.Parallel()
 	b := play(t, laptop, "")
@@ -167,14 +192,14 @@ func TestPlaygroundLessons(t *testing.T) {
 		row, last string
 	}{
 		{"DELETE Deployment web by you | Deployment web: deleted | The key joins the queue | A worker takes the key | The reconcile begins | POST Deployment web | POST Deployment web: created again", "deleted → created · ", "1 DELETE by you, "},
-		{"List everything, then watch | Foo example-foo: in the first list | The key joins the queue | Deployment web: in the first list | This process leads from now on | A worker takes the key | The reconcile begins | PUT Deployment web | PUT Deployment web: scaled 5 → 2", "replicas 2 → 3 → 5 → 2 · ", "Started a controller, "},
-		{"PATCH Foo example-foo by you | Foo example-foo: scaled 3 → 4 | The key joins the queue | A worker takes the key | The reconcile begins | Look again in 1 s", "server: replicas 3 · the controller’s copy: replicas 2", "1 PATCH by you, "},
-		{"DELETE Foo example-foo by you | Foo example-foo: deleted | The key joins the queue | A worker takes the key | The reconcile begins | The reconcile has ended | DELETE Deployment web by the garbage collector", "deleted · the garbage collector's DELETE", "1 DELETE by you, 1 DELETE by the garbage collector, "},
+		{"List everything, then watch | The key joins the queue | The reconcile begins | PUT Deployment web | PUT Deployment web: scaled 5 → 2", "replicas 2 → 3 → 5 → 2 · ", "Started a controller, "},
+		{"PATCH Foo example-foo by you | Foo example-foo: scaled 3 → 4 | The reconcile begins | Look again in 1 s", "server: replicas 3 · the controller’s copy: replicas 2", "1 PATCH by you, "},
+		{"DELETE Foo example-foo by you | Foo example-foo: deleted | The key joins the queue | DELETE Deployment web by the garbage collector", "deleted · the garbage collector's DELETE", "1 DELETE by you, 1 DELETE by the garbage collector, "},
 		{"POST Foo example-foo by you | Foo example-foo: new | The key joins the queue | A worker takes the key | The reconcile begins | PUT status of Foo example-foo | PUT status of Foo example-foo: NameTaken", "NameTaken", "1 POST by you, "},
 		{"PATCH Foo example-foo by you | Foo example-foo: scaled 2 → 4 | The key joins the queue | A worker takes the key | The reconcile begins | PUT Deployment web | PATCH Deployment web by another client | PUT Deployment web: 409 Conflict | Retry in 5 ms | The pause is over | PUT Deployment web: scaled 2 → 4", "replicas 2 → 4 · the controller's PUT", "1 PUT (409), "},
 		{"DELETE Deployment web by you | Deployment web: deleted | The key joins the queue | A worker takes the key | The reconcile begins | POST Deployment web | POST Deployment web: 403 Forbidden | PUT status of Foo example-foo | PUT status of Foo example-foo: Forbidden | Retry in 5 ms | The pause is over | Retry in 10 ms | Retry in 20 ms | Retry in 40 ms | Retry in 80 ms", "next try in ", " POSTs (403)"},
-		{"410 Gone: these events are no longer kept | A watch has ended | List everything, then watch | Deployment web: deleted | The key joins the queue | A worker takes the key | The reconcile begins | POST Deployment web | POST Deployment web: created again", "deleted → created · ", "1 POST "},
-		{"PATCH Foo example-foo by you | List everything, then watch | Foo example-foo: in the first list | The key joins the queue | Deployment web: in the first list | This process leads from now on | A worker takes the key | The reconcile begins | PUT Deployment web | PUT Deployment web: scaled 2 → 4", "replicas 2 → 4 · the controller's PUT", ", 1 PATCH by you, "},
+		{"410 Gone: these events are no longer kept | List everything, then watch | Deployment web: deleted | The reconcile begins | POST Deployment web | POST Deployment web: created again", "deleted → created · ", "1 POST "},
+		{"PATCH Foo example-foo by you | List everything, then watch | This process leads from now on | The reconcile begins | PUT Deployment web | PUT Deployment web: scaled 2 → 4", "replicas 2 → 4 · the controller's PUT", ", 1 PATCH by you, "},
 		{"DELETE Deployment web by you | Deployment web: deleted", "deleted · you", "1 DELETE by you, "},
 	} {
 		b.sees("#nth", fmt.Sprintf("Lesson %d of 10", i+1))
@@ -182,13 +207,17 @@ func TestPlaygroundLessons(t *testing.T) {
 		if value[bool](b, lesson+`.checkValidity()`) {
 			t.Errorf("lesson %d: one can act before an answer is chosen", i+1)
 		}
-		b.click("#tour > form:not([hidden]) .guess " + []string{"input:not([data-right])", "input[data-right]"}[i%2])
-		b.run("headlines = []")
-		b.click(act)
-		b.until(lesson + `.dataset.phase === 'seen'`)
-		if d := cmp.Diff(strings.Split(want.captions, " | "), value[[]string](b, "headlines")); d != "" {
-			t.Errorf("lesson %d: the captions (-want +got):\n%s", i+1, d)
+		got := b.plays([]string{"input:not([data-right])", "input[data-right]"}[i%2])
+		left := strings.Split(want.captions, " | ")
+		for _, caption := range got {
+			if left[0] == caption && len(left) > 1 {
+				left = left[1:]
+			}
 		}
+		if len(left) > 1 || got[len(got)-1] != left[0] || len(got) > mostCaptions {
+			t.Errorf("lesson %d: the captions are %q, want in this order %s", i+1, got, want.captions)
+		}
+		b.until(lesson + `.dataset.phase === 'seen'`)
 		b.sees("#nth", fmt.Sprintf(" · %d ✓ %d ✗", (i+1)/2, (i+2)/2))
 		b.until(fmt.Sprintf(lesson+`.querySelector('details').open === %t`, i%2 == 0)) // A wrong answer opens the explanation.
 		b.shot(fmt.Sprint(i + 1))
@@ -259,6 +288,7 @@ func TestPlaygroundOneScreen(t *testing.T) {
 	t.Parallel()
 	const regions = "#lessons, .objects, #picture, #last, .drawers"
 	b := play(t, laptop, "")
+	b.run(captions)
 	for _, test := range []struct {
 		name string
 		look
@@ -274,8 +304,7 @@ func TestPlaygroundOneScreen(t *testing.T) {
 		if below := value[[]string](b, `[...document.querySelectorAll('`+test.seen+`')].filter((e) => e.getBoundingClientRect().bottom > innerHeight).map((e) => e.id || e.className)`); len(below) > 0 {
 			t.Errorf("%s: below the screen: %q", test.name, below)
 		}
-		b.click("#tour > form:not([hidden]) .guess input")
-		b.click(act)
+		b.plays("input:not([data-right])")
 		b.until(lesson + `.dataset.phase === 'seen' && document.querySelectorAll('.token').length === 0`) // A token may cover a text.
 		b.shot(test.name + "-seen")
 		const long = `[...document.querySelectorAll('#tour > form')].flatMap((form) => {
@@ -314,12 +343,10 @@ func TestPlaygroundStill(t *testing.T) {
 			seen.moving += document.querySelectorAll('.token').length;
 			if (document.querySelector('#deployments .gone')) { seen.missing.push(document.querySelector('#pair').innerText.replace(/\s+/g, ' ')); }
 		}).observe(document.querySelector('.play'), {subtree: true, childList: true});`)
-	b.push("#tour > form:not([hidden]) .guess [data-right]")
-	b.push(act)
-	b.until(lesson + `.dataset.phase === 'seen' && document.activeElement.matches('.next')`)
-	if last := value[string](b, `headlines.at(-1)`); last != "POST Deployment web: created again" {
-		t.Errorf("the last caption is %q", last)
+	if got := b.plays("[data-right]"); got[len(got)-1] != "POST Deployment web: created again" {
+		t.Errorf("the captions are %q", got)
 	}
+	b.until(`document.activeElement.matches('.next')`)
 	if moving := value[int](b, `seen.moving`); moving > 0 {
 		t.Errorf("%d things move", moving)
 	}

@@ -31,7 +31,7 @@ const nameOf = ({kind, key}) => `${kind} ${key.split('/').at(-1)}`;
 
 // A request: method and object. An answer: the same, and the result.
 function requestHeadline({what, kind, key, request, meaning, change}) {
-  const {method, path, status, reply} = request;
+  const {method, path = '', status, reply} = request;
   const ofStatus = path.endsWith('/status');
   const asked = `${method} ${ofStatus ? 'status of ' : ''}${key ? nameOf({kind, key}) : path}`;
   if (what === 'sent') {
@@ -47,7 +47,7 @@ export function headlineOf(step) {
   switch (true) {
     case part === 'request' && Boolean(request):
       return requestHeadline(step);
-    case part === 'server':
+    case part === 'server' && Boolean(request):
       return `${request.method} ${nameOf(step)} by ${text}${request.status >= 300 ? `: ${statusText(request.status)}` : ''}`;
     case part === 'store' && Boolean(meaning):
       return `${nameOf(step)}: ${meaning.text}`;

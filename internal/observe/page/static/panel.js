@@ -175,7 +175,7 @@ export class Panel {
 
 // Whether a history is read for the step: an object has changed, or is to be.
 function isDecisive({part, what, meaning, request}) {
-  return part === 'request' ? what === 'sent' && request.method !== 'GET' && !request.path.endsWith('/status')
+  return part === 'request' ? what === 'sent' && request && request.method !== 'GET' && !request.path?.endsWith('/status')
     : part === 'server' || part === 'store' && Boolean(meaning) && !/^(available|in the first list)/.test(meaning.text);
 }
 
