@@ -119,8 +119,8 @@ func TestPages(t *testing.T) {
 	for name, want := range map[string]string{
 		home:                           `<meta property="og:image" content="https://site.example.com/folder/preview.png">`,
 		pageOf(readme):                 `<a href="https://example.com/byhand/LICENSE">LICENSE</a>`, // It has no page.
-		pageOf("docs/README.zh-CN.md"): `<div class="body" lang="zh-CN">`,
-		pageOf("docs/QUESTIONS.md"):    "<details><summary><h3",
+		pageOf("docs/zh-CN/README.md"): `<div class="body" lang="zh-CN">`,
+		pageOf("docs/questions.md"):    "<details><summary><h3",
 		pageOf("controller/queue.go"):  `<a href="../../index.html#lesson=7">See it happen: lesson 7</a>`,
 	} {
 		if !strings.Contains(string(site[name]), want) {

@@ -33,7 +33,7 @@ var (
 	shots    = flag.String("screenshots", "screenshots", "`folder` for the screenshots; it is ignored by git")
 	chromium = flag.String("chromium", "chromium", "the `browser`")
 	// Other work may share the machine.
-	patience = flag.Duration("deadline", 3*time.Minute, "how long to wait for what must happen")
+	patience = flag.Duration("deadline", 5*time.Minute, "how long to wait for what must happen")
 )
 
 // tab is one tab of a browser of its own, and what it did.
