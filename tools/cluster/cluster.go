@@ -62,18 +62,23 @@ func (c *cluster) complete() bool {
 	return unfinished == nil && c.serves() == nil
 }
 
-// watch starts each program that ends again, and prints which one and the last line of its log.
-// It returns when ctx is done or the cluster is removed.
+// watch starts each program that ends again, and prints which one and the last line of its log. It also prints
+// when the API server is not ready. It returns when ctx is done or the cluster is removed.
 func (c *cluster) watch(ctx context.Context, out io.Writer) {
 	tick := time.NewTicker(time.Second)
 	defer tick.Stop()
-	for {
+	for ticks := 1; ; ticks++ {
 		select {
 		case <-ctx.Done():
 			return
 		case <-tick.C:
 		}
 		if stopped, err := c.stopped(); err == nil && len(stopped) == 0 {
+			if ticks%10 == 0 {
+				if err := c.serves(); err != nil && ctx.Err() == nil {
+					fmt.Fprintf(out, "cluster %s: kube-apiserver is not ready: %v\n", c.name, err)
+				}
+			}
 			continue
 		}
 		if exists, err := c.startAgain(out); err != nil {

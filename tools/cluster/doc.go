@@ -40,5 +40,5 @@
 // what is in them.
 //
 // After kwok has ended, new Pods start up to 10 s later: until then the node's Lease is the old process's.
-// A program that hangs is not noticed, only one that has ended.
+// exec prints when the API server or etcd hangs. It does not notice other programs that hang.
 package main

@@ -177,6 +177,7 @@ func testKeptUp(t *testing.T, c *testCluster) {
 	apiServer := c.running(t)["kube-apiserver"]
 	send(t, apiServer, syscall.SIGSTOP)
 	time.Sleep(20 * time.Second)
+	waitFor(t, "exec to report it", func() bool { return strings.Contains(said(), "cluster "+c.name+": kube-apiserver is not ready: ") })
 	send(t, apiServer, syscall.SIGCONT)
 	after := c.running(t)
 	c.query(t, "create", "deployment", "web", "--image=nginx")
