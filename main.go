@@ -25,6 +25,7 @@ import (
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/cache"
 
+	"example.com/byhand/api/samplecontroller.k8s.io/v1alpha1"
 	"example.com/byhand/clientset"
 	"example.com/byhand/controller"
 	"example.com/byhand/controller/foo"
@@ -72,7 +73,7 @@ func run(ctx context.Context, o app.Options, stdout io.Writer) error {
 	if err != nil {
 		return err
 	}
-	recorder, stopEvents, err := events.Start(config, "byhand")
+	recorder, stopEvents, err := events.Start(config, "byhand", v1alpha1.AddToScheme)
 	if err != nil {
 		return connect.ExplainConfig(err)
 	}

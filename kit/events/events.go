@@ -2,12 +2,11 @@
 // describe shows.
 //
 // A recorder makes an Event and hands it to a broadcaster. The broadcaster starts a goroutine for
-// each, and hands it to a sink, which sends it. Events that differ in their note alone are a
-// series: one object that counts. So the object that is meant is the Event's related one. Here two
-// are seldom a series, since the Foo or the Deployment has another resourceVersion. If they are,
-// the second is a PATCH, for which config/rbac has no right: it is dropped, and the condition tells
-// it. The broadcaster remembers each Event for six minutes. How many there are is bounded by the program:
-// one for each cause that is new, and one for each write that succeeds.
+// each, and hands it to a sink, which sends it. Events about the same objects (in the same versions) with the
+// same reason and action are a series: the first is a POST, and the later ones are a PATCH that counts. If the
+// program has no right to patch Events, they are dropped. To avoid a series, pass the object that was written
+// as related, or different actions. The broadcaster remembers each Event for six minutes. The program bounds their
+// number: record one for each new reason, and one for each successful write.
 package events
 
 import (
@@ -15,19 +14,16 @@ import (
 	"errors"
 	"time"
 
-	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	eventsv1 "k8s.io/api/events/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/runtime"
-	utilruntime "k8s.io/apimachinery/pkg/util/runtime"
+	"k8s.io/client-go/kubernetes/scheme"
 	typedeventsv1 "k8s.io/client-go/kubernetes/typed/events/v1"
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/events"
 	"k8s.io/client-go/util/flowcontrol"
 	"k8s.io/klog/v2"
-
-	"example.com/byhand/api/samplecontroller.k8s.io/v1alpha1"
 )
 
 // At most qps Warnings a second are sent, after a burst, and as many other Events: one object that
@@ -38,18 +34,15 @@ const (
 	timeout    = 10 * time.Second
 )
 
-// scheme has the kinds that Events are about.
-var scheme = runtime.NewScheme()
-
-func init() {
-	utilruntime.Must(v1alpha1.AddToScheme(scheme))
-	utilruntime.Must(appsv1.AddToScheme(scheme))
-}
-
-// Start returns a recorder of Events about Foos and Deployments. component names who records
-// them. Events have a client of their own, so that they never delay a write. What is too much is
-// dropped. stop hands over what was recorded; the last Events may be lost.
-func Start(config *rest.Config, component string) (_ events.EventRecorder, stop func(), err error) {
+// Start returns a recorder of Events about objects of Kubernetes' own kinds, and of the kinds that each of
+// addToScheme registers. component names the program that records them. Events have their own client, so they
+// never delay a write. Events above the limits are dropped. stop sends recorded Events; the last ones may be lost.
+func Start(config *rest.Config, component string, addToScheme ...func(*runtime.Scheme) error) (_ events.EventRecorder, stop func(), err error) {
+	known := runtime.NewScheme()
+	builder := append(runtime.SchemeBuilder{scheme.AddToScheme}, addToScheme...)
+	if err := builder.AddToScheme(known); err != nil {
+		return nil, nil, err
+	}
 	config = rest.CopyConfig(config)
 	config.QPS, config.RateLimiter = -1, nil // The sink has the limit: its client would queue.
 	client, err := typedeventsv1.NewForConfig(config)
@@ -63,7 +56,7 @@ func Start(config *rest.Config, component string) (_ events.EventRecorder, stop 
 		cancel()
 		return nil, nil, err
 	}
-	return recorder{broadcaster.NewRecorder(scheme, component), newLimits()}, func() {
+	return recorder{broadcaster.NewRecorder(known, component), newLimits()}, func() {
 		broadcaster.Shutdown()
 		cancel()
 	}, nil

@@ -80,7 +80,7 @@ func TestSinkOfServerThatHangs(t *testing.T) {
 // An Event is about the Foo, and says which Deployment is meant.
 func TestRelated(t *testing.T) {
 	api := tests.NewAPIServer()
-	recorder, stop, err := Start(api.Config(), "test")
+	recorder, stop, err := Start(api.Config(), "test", v1alpha1.AddToScheme)
 	if err != nil {
 		t.Fatal(err)
 	}

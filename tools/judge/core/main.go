@@ -12,6 +12,7 @@ import (
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/rest"
 
+	"example.com/byhand/api/samplecontroller.k8s.io/v1alpha1"
 	"example.com/byhand/clientset"
 	"example.com/byhand/controller"
 	"example.com/byhand/controller/foo"
@@ -33,7 +34,7 @@ func main() {
 func run(ctx context.Context, config *rest.Config) error {
 	config.QPS = -1 // no limit, as in main.go
 	client, kube := clientset.NewForConfigOrDie(config), kubernetes.NewForConfigOrDie(config)
-	recorder, stopEvents, err := events.Start(config, "byhand")
+	recorder, stopEvents, err := events.Start(config, "byhand", v1alpha1.AddToScheme)
 	if err != nil {
 		return err
 	}

@@ -75,7 +75,7 @@ func configFor(name string, server http.Handler) *rest.Config {
 // when the process is killed, or has lost the Lease.
 func (r *replica) run() error {
 	config := configFor(r.name, r)
-	recorder, stopEvents, err := events.Start(config, "byhand")
+	recorder, stopEvents, err := events.Start(config, "byhand", v1alpha1.AddToScheme)
 	if err != nil {
 		return err
 	}
