@@ -140,10 +140,11 @@ chapter-exists:
 .PHONY: exercise new
 
 exercise: ## Begin a Foo controller of your own: make exercise DIR=../mine
-	@sh tools/new/new.sh exercise "$$DIR"
-
-new: ## Begin a controller of your own kind: make new DIR=../desk (COPY=1: it stands alone)
-	@COPY='$(COPY)' sh tools/new/new.sh new "$$DIR"
+new: ## Begin a controller of your own kind: make new DIR=../desk KIND=Ticket GROUP=desk.example.com
+# More: PLURAL=… VERSION=v1 MODULE=example.com/desk, and COPY=1 for a folder that stands alone
+exercise new:
+	@go build -o bin/new ./tools/new
+	@DIR='$(DIR)' COPY='$(filter-out 0,$(COPY))' KIND='$(KIND)' PLURAL='$(PLURAL)' GROUP='$(GROUP)' VERSION='$(VERSION)' MODULE='$(MODULE)' bin/new $@
 
 ##@ Cluster
 .PHONY: cluster cluster-down own-cluster
@@ -220,7 +221,7 @@ test-race: ### Run the unit tests under the race detector (needs a C compiler)
 
 mutants: ### Make small mistakes in the code and see that the tests notice
 	go test -count=1 -tags mutants -timeout 30m ./internal/tests/mutants
-	go test -count=1 -tags mutants -timeout 30m -parallel 4 -run TestMistakes ./tools/new
+	go test -count=1 -tags mutants -timeout 30m -parallel 4 -run 'TestMistakes|TestFailures' ./tools/new
 
 # More: make coldstart FOOS=5000 IDLE=0s, and CONTROLLER=bin/mine for another program
 FOOS ?= 2000

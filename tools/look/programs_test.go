@@ -97,24 +97,22 @@ func TestKubectl(t *testing.T) {
 	program.Exit()
 }
 
-// What `make new` makes works on a real API server with no rights but those of its role, one process
+// What `make new` makes works on a real API server with the objects of its deploy/ and no other rights, one process
 // leads and a second stands by, and behind the glass nothing is found.
 func TestMine(t *testing.T) {
 	script := `PATH="$PWD/bin:$PATH"
 		says() { until grep -q "$2" "$1"; do sleep 0.1; done; }
 		trap 'cat leader standby; kill $leader $standby
-			kubectl delete -f config/crd.yaml -f config/role.yaml
-			kubectl delete --ignore-not-found clusterrolebinding/mine serviceaccount/mine configmap/example configmap/taken' EXIT
-		sh tools/new/new.sh new "$DIR"
+			kubectl delete --wait=false -k deploy
+			kubectl delete --ignore-not-found configmap/example configmap/taken' EXIT
+		make new DIR="$DIR"
 		go build -o "$DIR" ./tools/look
 		cp "$KUBECONFIG" "$DIR/kubeconfig"
 		cd "$DIR"
 		go build -o program .
-		kubectl apply -f config/crd.yaml -f config/role.yaml
+		kubectl apply -k deploy
 		kubectl wait --for=condition=Established --timeout=30s -f config/crd.yaml
-		kubectl create serviceaccount mine
-		kubectl create clusterrolebinding mine --clusterrole=widgets.mine.example.com --serviceaccount=default:mine
-		kubectl --kubeconfig kubeconfig config set-credentials mine --token="$(kubectl create token mine)"
+		kubectl --kubeconfig kubeconfig config set-credentials mine --token="$(kubectl create token --namespace=widget-controller widget-controller)"
 		kubectl --kubeconfig kubeconfig config set-context --current --user=mine --namespace=default
 
 		KUBECONFIG=kubeconfig ./look --report report -- ./program --leader-elect > leader 2>&1 & leader=$!

@@ -1,25 +1,37 @@
-package exercise
+package main
 
 import (
+	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"regexp"
-	"slices"
 	"strings"
 	"testing"
 )
 
-// newMine runs what `make new DIR=dir` runs.
-func newMine(t *testing.T, environment ...string) (dir string) {
+// repository is where make runs.
+const repository = "../.."
+
+// newFolder runs what `make new DIR=dir` runs, with more variables such as KIND=Ticket.
+func newFolder(t *testing.T, variables ...string) (dir string) {
 	t.Helper()
 	dir = filepath.Join(t.TempDir(), "my own", "desk")
-	run := exec.Command("sh", "tools/new/new.sh", "new", dir)
-	run.Dir, run.Env = repository, append(os.Environ(), environment...)
-	if output, err := run.CombinedOutput(); err != nil {
-		t.Fatalf("%v: %s", err, output)
+	if _, err := beginWith("new", append(variables, "DIR="+dir)...); err != nil {
+		t.Fatal(err)
 	}
 	return dir
+}
+
+func beginWith(what string, variables ...string) (message string, err error) {
+	return begin(repository, what, func(name string) string {
+		for _, variable := range variables {
+			if value, isIt := strings.CutPrefix(variable, name+"="); isIt {
+				return value
+			}
+		}
+		return ""
+	})
 }
 
 // call runs a command in a folder, without the network.
@@ -31,83 +43,60 @@ func call(dir string, name string, args ...string) (output string, err error) {
 	return string(text), err
 }
 
-// newTicket is what the first six steps of the README make of the folder.
+// newTicket returns a folder with the names of a Ticket.
 func newTicket(t *testing.T) (dir string) {
 	t.Helper()
-	dir = newMine(t)
-	toTicket(t, dir, 6)
-	return dir
+	return newFolder(t, "KIND=Ticket", "GROUP=desk.example.com", "VERSION=v1", "MODULE=example.com/desk")
 }
 
-// toTicket takes the steps of the README up to one: what it shows of each file is put there.
-func toTicket(t *testing.T, dir string, steps int) {
+// step is a diff of the README, and the failure that the README then promises, "" if it promises none.
+type step struct{ diff, failure string }
+
+func stepsOf(t *testing.T, dir string) (steps []step) {
 	t.Helper()
-	if output, err := call(dir, "make", "names", "KIND=Ticket", "GROUP=desk.example.com", "VERSION=v1", "MODULE=example.com/desk"); err != nil {
-		t.Fatalf("%v: %s", err, output)
+	parts := strings.Split(contents(t, filepath.Join(dir, "README.md")), "```diff\n")
+	for _, part := range parts[1:] {
+		diff, text, _ := strings.Cut(part, "```\n")
+		s := step{diff: diff}
+		if promised := regexp.MustCompile("(?:fails|says): `([^`]+)`").FindStringSubmatch(text); promised != nil {
+			s.failure = promised[1]
+		}
+		steps = append(steps, s)
 	}
-	var shown []string
-	for _, block := range regexp.MustCompile("(?s)```(?:go|yaml)\n(.*?)```").FindAllStringSubmatch(string(contents(t, filepath.Join(dir, "README.md"))), -1) {
-		shown = append(shown, block[1])
-	}
-	if len(shown) != 4 {
-		t.Fatalf("the README shows %d files, want the types, the copies, the schema and the sample", len(shown))
-	}
-	between(t, dir, "types.go", "type TicketSpec", "// TicketStatus", shown[0]+"\n")
-	replace(t, dir, "reconcile.go", "w.Spec.Text", "w.Spec.Title")
-	if steps >= 4 {
-		between(t, dir, "deepcopy.go", "func (s *TicketSpec)", "func (s *TicketStatus)", shown[1]+"\n")
-		replace(t, dir, "deepcopy.go", "import (\n", "import (\n\t\"maps\"\n")
-	}
-	if steps >= 5 {
-		between(t, dir, "config/crd.yaml", "              required: [text]", "            status:", shown[2])
-		replace(t, dir, "config/sample.yaml", "spec:\n  text: hello\n", shown[3])
-	}
-	if steps >= 6 {
-		replace(t, dir, "mine_test.go", `"spec", "text"`, `"spec", "title"`)
-	}
+	return steps
 }
 
-func replace(t *testing.T, dir, file, before, after string) {
+func (s step) apply(t *testing.T, dir string) {
 	t.Helper()
-	file = filepath.Join(dir, file)
-	text := string(contents(t, file))
-	if strings.Count(text, before) != 1 {
-		t.Fatalf("%s has %q %d times, want once", file, before, strings.Count(text, before))
-	}
-	if err := os.WriteFile(file, []byte(strings.Replace(text, before, after, 1)), 0o644); err != nil {
-		t.Fatal(err)
+	run := exec.Command("git", "apply", "-")
+	run.Dir, run.Stdin = dir, strings.NewReader(s.diff)
+	if output, err := run.CombinedOutput(); err != nil {
+		t.Fatalf("git apply: %v: %s\n%s", err, output, s.diff)
 	}
 }
 
-func between(t *testing.T, dir, file, first, next, text string) {
-	t.Helper()
-	_, after, _ := strings.Cut(string(contents(t, filepath.Join(dir, file))), first)
-	before, _, found := strings.Cut(after, next)
-	if !found {
-		t.Fatalf("%s has no %s before %s", file, first, next)
-	}
-	replace(t, dir, file, first+before, text)
-}
-
-// What is copied passes its tests in a folder of its own, under other names, and with the fields
-// that the README shows.
-func TestMine(t *testing.T) {
+// Under other names, with all changes of the README, the program passes its tests, and is formatted.
+func TestSteps(t *testing.T) {
+	t.Parallel()
 	dir := newTicket(t)
+	if left, _ := call(dir, "grep", "-rilE", "widget|example.com/mine|mine.example.com", "."); left != "" {
+		t.Errorf("the old names are left in %s", left)
+	}
+	for _, s := range stepsOf(t, dir) {
+		s.apply(t, dir)
+	}
 	if output, err := call(dir, "make", "test"); err != nil {
 		t.Errorf("%v: %s", err, output)
 	}
 	if unformatted, err := call(dir, "gofmt", "-l", "."); err != nil || unformatted != "" {
 		t.Errorf("gofmt would change %s (%v)", unformatted, err)
 	}
-	left, _ := call(dir, "grep", "-rilE", "widget|example.com/mine|mine.example.com", "--exclude=names.sh", ".")
-	if left != "" {
-		t.Errorf("the old names are left in %s", left)
-	}
 }
 
 // With COPY=1 nothing outside of the folder is needed but what a module proxy has.
 func TestCopy(t *testing.T) {
-	dir := newMine(t, "COPY=1")
+	t.Parallel()
+	dir := newFolder(t, "COPY=1")
 	moved := filepath.Join(t.TempDir(), "moved")
 	if err := os.Rename(dir, moved); err != nil {
 		t.Fatal(err)
@@ -115,67 +104,99 @@ func TestCopy(t *testing.T) {
 	if output, err := call(moved, "make", "test"); err != nil {
 		t.Errorf("%v: %s", err, output)
 	}
-	if at, err := call(moved, "go", "list", "-m", "-f", "{{.Replace}}", "example.com/byhand"); err != nil || at != "./byhand\n" {
+	if at, err := call(moved, "go", "list", "-m", "-f", "{{.Replace}}", byhand); err != nil || at != "./byhand\n" {
 		t.Errorf("byhand is at %s (%v), want ./byhand", at, err)
+	}
+	packages := map[string]bool{}
+	err := fs.WalkDir(os.DirFS(moved), "byhand", func(path string, _ fs.DirEntry, err error) error {
+		if filepath.Ext(path) == ".go" {
+			packages[filepath.Dir(path)] = true
+		}
+		return err
+	})
+	if err != nil || len(packages) > 14 {
+		t.Errorf("%d packages are copied, want 14 at most: %v (%v)", len(packages), packages, err)
 	}
 }
 
-// It stays small: twelve files and 700 lines of Go and YAML.
+// The template stays small.
 func TestSize(t *testing.T) {
 	files, lines := 0, 0
 	for _, pattern := range []string{"*.go", "config/*.yaml"} {
-		found, err := filepath.Glob(filepath.Join(repository, "tools/new/controller", pattern))
+		found, err := filepath.Glob(filepath.Join("controller", pattern))
 		if err != nil {
 			t.Fatal(err)
 		}
 		for _, file := range found {
-			files, lines = files+1, lines+strings.Count(string(contents(t, file)), "\n")
+			files, lines = files+1, lines+strings.Count(contents(t, file), "\n")
 		}
 	}
-	if files < 9 || files > 12 || lines > 700 {
-		t.Errorf("mine has %d files and %d lines of Go and YAML, want 12 and 700 at most", files, lines)
+	if files < 9 || files > 12 || lines > 750 {
+		t.Errorf("it has %d files and %d lines of Go and YAML, want 12 and 750 at most", files, lines)
 	}
 }
 
-// Names that cannot be are refused before a file is touched; those that can are all replaced.
-func TestMineNames(t *testing.T) {
-	dir := newMine(t)
+// A wrong name is refused in one line, and nothing is written.
+func TestNames(t *testing.T) {
 	for _, test := range []struct{ name, says string }{
-		{"", "which names? make names KIND=Ticket"},
 		{"KIND=ticket", "KIND=ticket: it must be like Ticket"},
 		{"KIND=Help-Desk", "it must be like Ticket"},
-		{"KIND=Client", "has this name. Take another one"},
-		{"KIND=Worker", "has this name. Take another one"},
+		{"KIND=Client", "the program uses Client for something else. Choose another KIND"},
+		{"KIND=ConfigMap", "for something else"},
 		{"PLURAL=Tickets", "PLURAL=Tickets: it must be like tickets"},
-		{"PLURAL=range", "has this name. Take another one"},
 		{"PLURAL=my-things", "PLURAL=my-things: it must be like tickets"},
 		{"GROUP=desk", "GROUP=desk: it must be like desk.example.com"},
 		{"GROUP=Desk.example.com", "it must be like desk.example.com"},
-		{"GROUP=desk.k8s.io", "that is reserved for Kubernetes"},
-		{"VERSION=1", "VERSION=1: it must be like v1beta1"},
+		{"GROUP=desk.k8s.io", "is reserved for Kubernetes"},
+		{"VERSION=1", "VERSION=1: it must be like v1"},
 		{"MODULE=example.com/my desk", "it must be like example.com/desk"},
+		{"MODULE=example.com/byhand", "is this repository's"},
 	} {
-		args := []string{"-s", "names"}
-		if test.name != "" {
-			args = append(args, test.name)
+		dir := filepath.Join(t.TempDir(), "desk")
+		if _, err := beginWith("new", test.name, "DIR="+dir); err == nil || !strings.Contains(err.Error(), test.says) || strings.Contains(err.Error(), "\n") {
+			t.Errorf("make new %s: error %v, want one line with: %s", test.name, err, test.says)
 		}
-		if output, err := call(dir, "make", args...); err == nil || !strings.Contains(output, test.says) {
-			t.Errorf("make names %s: error %v, it says %swanted: %s", test.name, err, output, test.says)
-		}
-	}
-	original := contents(t, filepath.Join(repository, "tools/new/controller", "register.go"))
-	if !slices.Equal(contents(t, filepath.Join(dir, "register.go")), original) {
-		t.Error("a name that was refused has changed register.go")
-	}
-	for _, name := range []string{"KIND=WidgetPolicy", "GROUP=widgets.example.com"} {
-		if output, err := call(dir, "make", "names", name); err != nil {
-			t.Fatalf("%v: %s", err, output)
+		if _, err := os.Stat(dir); err == nil {
+			t.Errorf("make new %s writes %s", test.name, dir)
 		}
 	}
-	if text := string(contents(t, filepath.Join(dir, "config", "crd.yaml"))); !strings.Contains(text, "name: widgetpolicies.widgets.example.com}") {
-		t.Errorf("config/crd.yaml is not of widgetpolicies.widgets.example.com:\n%s", text)
+}
+
+// Each kind either gives a program that compiles, or writes nothing.
+func TestHostileKinds(t *testing.T) {
+	t.Parallel()
+	kinds := strings.Fields(`Break Case Chan Const Continue Default Defer Else Fallthrough For Func Go Goto If Import
+		Interface Map Package Range Return Select Struct Switch Type Var
+		Time Check String Error Len Events Metric Controller Informer Worker Client Reconciler Resource Object Sheep Own W
+		WidgetPolicy DNSRecord ConfigMap Deployment List Status`)
+	all, refused := t.TempDir(), 0
+	for _, kind := range kinds {
+		dir := filepath.Join(all, kind)
+		variables := []string{"DIR=" + dir, "KIND=" + kind, "GROUP=widgets.example.com"}
+		if kind == "Sheep" {
+			variables = append(variables, "PLURAL=sheep")
+		}
+		if _, err := beginWith("new", variables...); err != nil {
+			refused++
+			if _, err := os.Stat(dir); err == nil {
+				t.Errorf("%s is refused (%v), and %s is written", kind, err, dir)
+			}
+			continue
+		}
+		// One module has all of them, so that one command checks them.
+		for _, file := range []string{"go.mod", "go.sum"} {
+			if err := os.Rename(filepath.Join(dir, file), filepath.Join(all, file)); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if definition := contents(t, filepath.Join(dir, "config/crd.yaml")); !strings.Contains(definition, "kind: "+kind+",") {
+			t.Errorf("config/crd.yaml is not of %s:\n%s", kind, definition)
+		}
 	}
-	if output, err := call(dir, "make", "names", "GROUP=other.example.com"); err == nil || !strings.Contains(output, "it was renamed already") {
-		t.Errorf("a second name: error %v, it says %s", err, output)
+	if refused > 3 {
+		t.Errorf("%d of %d kinds are refused, want 3 at most", refused, len(kinds))
+	}
+	if output, err := call(all, "go", "vet", "./..."); err != nil {
+		t.Errorf("%v: %s", err, output)
 	}
 }

@@ -1,4 +1,4 @@
-package exercise
+package main
 
 import (
 	"os"
@@ -7,14 +7,6 @@ import (
 	"testing"
 )
 
-// repository is where `make exercise` runs.
-const repository = "../.."
-
-// newExercise runs what `make exercise DIR=dir` runs.
-func newExercise(dir string) (output string, err error) {
-	return call(repository, "sh", "tools/new/new.sh", "exercise", dir)
-}
-
 // What the reader begins with, and what the exercise ends with, compile in a folder of their
 // own, whatever its name.
 func TestPrograms(t *testing.T) {
@@ -22,14 +14,14 @@ func TestPrograms(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			dir := filepath.Join(t.TempDir(), "my first", "controller")
-			output, err := newExercise(dir)
+			output, err := beginWith("exercise", "DIR="+dir)
 			if err != nil {
-				t.Fatalf("%v: %s", err, output)
+				t.Fatal(err)
 			}
 			if command := `CONTROLLER="'` + dir + `/mine'"`; !strings.Contains(output, command) {
 				t.Errorf("no %s, which make and its shell understand, in:\n%s", command, output)
 			}
-			if err := os.WriteFile(filepath.Join(dir, "main.go"), contents(t, source), 0o644); err != nil {
+			if err := os.WriteFile(filepath.Join(dir, "main.go"), []byte(contents(t, source)), 0o644); err != nil {
 				t.Fatal(err)
 			}
 			for _, command := range []string{"vet", "build"} {
@@ -41,7 +33,7 @@ func TestPrograms(t *testing.T) {
 				t.Errorf("go build does not make the program that the README starts: %v", err)
 			}
 			if name == "skeleton" {
-				for _, file := range []string{"README.md", "go.mod", "go.sum"} {
+				for _, file := range []string{"README.md", "go.mod", "go.sum", ".gitignore"} {
 					if _, err := os.Stat(filepath.Join(dir, file)); err != nil {
 						t.Error(err)
 					}
@@ -69,8 +61,8 @@ func TestRefusals(t *testing.T) {
 	for _, test := range []struct{ name, dir, says string }{
 		{"no folder", "", "which folder? make exercise DIR=../mine"},
 		{"not empty", full, "is not empty"},
-		{"a file", file, "is a file, and no folder"},
-		{"below a file", filepath.Join(file, "mine"), "is a file, and no folder"},
+		{"a file", file, "is a file, not a folder"},
+		{"below a file", filepath.Join(file, "mine"), "is a file, not a folder"},
 		{"the repository", ".", "is inside this repository"},
 		{"inside", "chapters/compare/mine", "is inside this repository"},
 		{"deep inside", "new/folders/mine", "is inside this repository"},
@@ -80,16 +72,12 @@ func TestRefusals(t *testing.T) {
 		{"like an option", "-p", "is inside this repository"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			output, err := newExercise(test.dir)
-			if err == nil {
-				t.Error("it succeeds")
-			}
-			if !strings.Contains(output, test.says) || strings.Count(output, "\n") != 1 {
-				t.Errorf("it says\n%s\nwanted one line with: %s", output, test.says)
+			if _, err := beginWith("exercise", "DIR="+test.dir); err == nil || !strings.Contains(err.Error(), test.says) || strings.Contains(err.Error(), "\n") {
+				t.Errorf("error %v, want one line with: %s", err, test.says)
 			}
 		})
 	}
-	if got := string(contents(t, file)); got != "mine" {
+	if got := contents(t, file); got != "mine" {
 		t.Errorf("%s is overwritten: %s", file, got)
 	}
 	for _, made := range []string{"new", "-p", "chapters/compare/mine"} {
@@ -99,11 +87,11 @@ func TestRefusals(t *testing.T) {
 	}
 }
 
-func contents(t *testing.T, file string) []byte {
+func contents(t *testing.T, file string) string {
 	t.Helper()
 	text, err := os.ReadFile(file)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return text
+	return string(text)
 }

@@ -1,9 +1,8 @@
 //go:build mutants
 
-package exercise
+package main
 
 import (
-	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -12,61 +11,62 @@ import (
 	"example.com/byhand/internal/tests/mistake"
 )
 
-// Each mistake that one makes on the way to a kind of one's own is told by `make test`, in words
-// that name the file.
+// `make test` reports each mistake that people make on the way to their own kind, and names the file.
 func TestMistakes(t *testing.T) {
 	const crd, sample, role = "config/crd.yaml", "config/sample.yaml", "config/role.yaml"
 	ticket := newTicket(t)
+	for _, s := range stepsOf(t, ticket)[:3] { // its fields
+		s.apply(t, ticket)
+	}
 	tests := []struct{ mistake, file, before, after, says string }{
-		{"a JSON name misspelt", "types.go", `json:"title"`, `json:"titel"`, crd + ": Ticket.spec.titel is in Go and not in the schema"},
-		{"no JSON name", "types.go", "`json:\"title\"`", "", crd + ": Ticket.spec.Title is in Go and not in the schema"},
+		{"a JSON name misspelt", "types.go", `json:"text"`, `json:"txet"`, crd + ": Ticket.spec.txet is in Go and not in the schema"},
+		{"no JSON name", "types.go", "`json:\"text\"`", "", crd + ": Ticket.spec.Text is in Go and not in the schema"},
 		{"an int", "types.go", "*int32", "*int  ", crd + ": Ticket.spec.priority: Go has int, of which this test does not know the JSON"},
-		{"omitempty forgotten", "types.go", `json:"priority,omitempty"`, `json:"priority"`, crd + ": Ticket.spec: the schema requires [title], and Go always sends [priority title]"},
-		{"a map that is shared", "deepcopy.go", "\tout.Labels = maps.Clone(s.Labels)\n", "\t_ = maps.Clone(s.Labels)\n", "deepcopy.go: TicketSpec.Labels is shared: DeepCopyInto must copy it"},
-		{"a pointer that is shared", "deepcopy.go", "out.Priority = new(*s.Priority)", "out.Priority = s.Priority", "TicketSpec.Priority is shared"},
-		{"a list in a list that is shared", "deepcopy.go", "\t\t\ts.Steps[i].DeepCopyInto(&out.Steps[i])\n", "\t\t\tout.Steps[i] = s.Steps[i]\n", "TicketSpec.Steps[].Args is shared"},
-		{"nil that becomes empty", "deepcopy.go", "slices.Clone(s.Args)", "append([]string{}, s.Args...)", "TicketStep.Args does not stay nil"},
-		{"a struct without a copy", "deepcopy.go", "func (s *TicketStep) DeepCopyInto", "func (s *TicketStep) deepCopyInto", "deepcopy.go"},
+		{"omitempty forgotten", "types.go", `json:"priorityClassName,omitempty"`, `json:"priorityClassName"`, crd + ": Ticket.spec: the schema requires [text], and Go always sends [priorityClassName text]"},
+		{"a map that is shared", "deepcopy.go", "w.ObjectMeta.DeepCopyInto(&out.ObjectMeta)", "", "deepcopy.go: Ticket.ObjectMeta"},
+		{"a pointer that is shared", "deepcopy.go", "out.Replicas = new(*s.Replicas)", "out.Replicas = s.Replicas", "TicketSpec.Replicas is shared"},
+		{"a list in a list that is shared", "deepcopy.go", "l.Items[i].DeepCopyInto(&out.Items[i])", "out.Items[i] = l.Items[i]", "deepcopy.go: TicketList.Items[]"},
+		{"empty that becomes nil", "deepcopy.go", "slices.Clone(s.Conditions)", "slices.Concat(s.Conditions)", "TicketStatus.Conditions does not stay empty"},
 		{"no list registered", "register.go", "&Ticket{}, &TicketList{}", "&Ticket{}", crd + ": it defines Ticket, and Go registers no TicketList in desk.example.com/v1: register.go"},
 		{"no watch registered", "register.go", "\tmetav1.AddToGroupVersion(scheme, groupVersion)\n", "\t_ = metav1.AddToGroupVersion\n", "Go registers no WatchEvent in desk.example.com/v1: register.go"},
 		{"another group in Go", "register.go", `Group: "desk.example.com"`, `Group: "desks.example.com"`, "Go registers no Ticket in desk.example.com/v1: register.go"},
 		{"another version in the definition", crd, "- name: v1", "- name: v2", "Go registers no Ticket in desk.example.com/v2: register.go"},
 		{"another plural in Go", "register.go", `"tickets"`, `"ticket"`, "register.go"},
 		{"another kind of owner", "register.go", `WithKind("Ticket")`, `WithKind("Tickets")`, "register.go: owner references are to desk.example.com/v1, Kind=Tickets, and config/crd.yaml defines desk.example.com/v1, Kind=Ticket"},
-		{"another type in the schema", crd, "type: integer\n                  format: int32", "type: string", crd + `: Ticket.spec.priority: Go has int32, which is "integer int32" on the wire; the schema says "string "`},
-		{"nothing required", crd, "              required: [title]\n", "", crd + ": Ticket.spec: the schema requires [], and Go always sends [title]"},
+		{"another type in the schema", crd, "type: integer, format: int32, minimum", "type: string, minimum", crd + `: Ticket.spec.replicas: Go has int32, which is "integer int32" on the wire; the schema says "string "`},
+		{"nothing required", crd, "              required: [text]\n", "", crd + ": Ticket.spec: the schema requires [], and Go always sends [text]"},
 		{"no status of its own", crd, "subresources: {status: {}}", "subresources: {}", crd + ": Go has a status: true; subresources has `status: {}`: false"},
-		{"a field that the schema lacks", "types.go", "`json:\"steps,omitempty\"`", "`json:\"steps,omitempty\"`\n\tUrgent bool `json:\"urgent,omitempty\"`", crd + ": Ticket.spec.urgent is in Go and not in the schema"},
-		{"a field that Go lacks", crd, "                title:\n", "                urgent: {description: urgent or not., type: boolean}\n                title:\n", crd + ": Ticket.spec.urgent is in the schema and not in Go"},
-		{"no description", crd, "                  description: title is what it is about.\n", "", crd + ": Ticket.spec.title has no description"},
+		{"a field that the schema lacks", "types.go", "`json:\"text\"`", "`json:\"text\"`\n\tUrgent bool `json:\"urgent,omitempty\"`", crd + ": Ticket.spec.urgent is in Go and not in the schema"},
+		{"a field that Go lacks", crd, "                text:\n", "                urgent: {description: urgent or not., type: boolean}\n                text:\n", crd + ": Ticket.spec.urgent is in the schema and not in Go"},
+		{"no description", crd, "                  description: text is what the ConfigMap holds.\n", "", crd + ": Ticket.spec.text has no description"},
 		{"another plural in the definition's name", crd, "{name: tickets.desk", "{name: ticket.desk", crd + `: metadata.name is "ticket.desk.example.com", want "tickets.desk.example.com"`},
 		{"a version that is not served", crd, "served: true", "served: false", crd + `: spec.versions.served is "false", want "true"`},
 		{"a scope that is none", crd, "scope: Namespaced", "scope: namespaced", crd + `: spec.scope is "namespaced", want Namespaced or Cluster`},
 		{"no namespace", crd, "scope: Namespaced", "scope: Cluster", crd + `: spec.scope is "Cluster", and the test says ClusterScoped: false`},
 		{"a wrong indentation", crd, "  group: desk", " group: desk", crd + ": error converting YAML"},
-		{"a sample that is refused", sample, "  title: hello\n", "", sample + ": the schema refuses it: spec.title: Required value"},
-		{"a sample with a field that is dropped", sample, "  priority: 3", "  prio: 3", sample + ": the schema knows no spec.prio, which the API server would drop"},
+		{"a sample that is refused", sample, "  text: hello\n", "", sample + ": the schema refuses it: spec.text: Required value"},
+		{"a sample with a field that is dropped", sample, "  replicas: 2", "  replica: 2", sample + ": the schema knows no spec.replica, which the API server would drop"},
 		{"a sample of another group", sample, "desk.example.com/v1", "desk.example.com/v2", sample + ": it is a Ticket of desk.example.com/v2, want a Ticket of desk.example.com/v1"},
-		{"a right too few", role, "verbs: [list, watch, create, update]", "verbs: [list, watch, create]", role + ` does not allow: apiGroups: [""], resources: [configmaps], verbs: [update]`},
+		{"a right too few", role, "[configmaps], verbs: [list, watch, create, update]", "[configmaps], verbs: [list, watch, create]", role + ` does not allow: apiGroups: [""], resources: [configmaps], verbs: [update]`},
 		{"a right too many", role, "verbs: [list, watch, create, update]", "verbs: [list, watch, create, update, delete]", role + ` allows to delete configmaps of ""`},
 		{"a role misspelt", role, "resources: [tickets]", "resource: [tickets]", role + ": "},
 		{"no election around the reconcile", "main.go", "election.OnlyWhileLeading(measured.Reconcile(kind.Kind, o.workers, reconciler.Reconcile))", "measured.Reconcile(kind.Kind, o.workers, reconciler.Reconcile)", "main.go: without the Lease it sends"},
-		{"an informer that does not run", "main.go", "\t\trunning.Go(func() { configMaps.Run(ctx) })\n", "", "main.go"},
-		{"no owner", "reconcile.go", "\tc.OwnerReferences = []", "\t_ = []", "reconcile.go: the controller of the ConfigMap is"},
-		{"the store's object changed", "reconcile.go", "before.DeepCopy()", "before", "reconcile.go has changed an object of the cache of configmaps, which is shared"},
-		{"a write each time", "reconcile.go", "case equality.Semantic.DeepEqual(before, desired):", "case false:", "reconcile.go writes although nothing has changed"},
-		{"a field that is not written", "reconcile.go", `"text": w.Spec.Title`, `"text": ""`, "reconcile.go"},
+		{"an informer that does not run", "main.go", "range informers {\n\t\t\trunning", "range informers[:1] {\n\t\t\trunning", "main.go"},
+		{"no owner", "reconcile.go", "\tobject.OwnerReferences = []", "\t_ = []", "reconcile.go: the controller of the ConfigMap is"},
+		{"the store's object changed", "reconcile.go", "before.DeepCopyObject().(T)", "before", "reconcile.go has changed an object of the cache of configmaps, which is shared"},
+		{"a write each time", "reconcile.go", "exists && equality.Semantic.DeepEqual(before, desired)", "false", "reconcile.go writes although nothing has changed"},
+		{"a field that is not written", "reconcile.go", `"text": w.Spec.Text`, `"text": ""`, "reconcile.go"},
 		{"an event that nobody hears", "informer.go", "controller.EnqueueOwner(queue, kind.GroupKind()", "controller.EnqueueOwner(queue, kind.GroupVersion().WithKind(\"Other\").GroupKind()", "informer.go"},
-		{"another informer's type", "informer.go", "ObjectType: &corev1.ConfigMap{}", "ObjectType: &corev1.Secret{}", `expectedType="*v1.Secret" actualType="*v1.ConfigMap"`},
-		{"another resource", "informer.go", `"configmaps", namespace`, `"secrets", namespace`, `expectedType="*v1.ConfigMap" actualType="*v1.Secret"`},
+		{"another informer's type", "main.go", "&corev1.ConfigMap{}", "&corev1.Secret{}", `expectedType="*v1.Secret" actualType="*v1.ConfigMap"`},
+		{"another resource", "main.go", `Resource("configmaps")`, `Resource("secrets")`, `expectedType="*v1.ConfigMap" actualType="*v1.Secret"`},
 		{"another selector", "informer.go", "opts.LabelSelector = label", `opts.LabelSelector = label + "s"`, "no informer sees configmaps/example, which has the labels map[desk.example.com/ticket:]"},
-		{"no label", "reconcile.go", "\tmetav1.SetMetaDataLabel(&c.ObjectMeta, label, \"\")\n", "", "no informer sees configmaps/example, which has the labels map[]"},
-		{"a label that cannot be", "reconcile.go", `label, "")`, `label, w.Spec.Title+" of a ticket")`, `metadata.labels: Invalid value: "hello of a ticket"`},
+		{"no label", "reconcile.go", "\tmetav1.SetMetaDataLabel(object, label, \"\")\n", "", "no informer sees configmaps/example, which has the labels map[]"},
+		{"a label that cannot be", "reconcile.go", `label, "")`, `label, w.Spec.Text+" of a ticket")`, `metadata.labels: Invalid value: "hello of a ticket"`},
 		{"an owner without a kind", "reconcile.go", "*metav1.NewControllerRef(w, kind)", `{APIVersion: kind.GroupVersion().String(), Name: w.Name, UID: w.UID, Controller: new(true)}`, "metadata.ownerReferences[0].kind: Required value"},
-		{"another's object written", "reconcile.go", "\tcase !metav1.IsControlledBy(before, w):\n\t\treturn errTaken\n", "", `the ConfigMap has the text "hello", want "theirs"`},
+		{"another's object written", "reconcile.go", "if !metav1.IsControlledBy(before, w) {", "if false {", `the ConfigMap has the text "hello", want "theirs"`},
 		{"a requeue for ever", "reconcile.go", "\treturn 0, errors.Join(err, r.writeStatus(ctx, w, err))\n", "\treturn time.Second, errors.Join(err, r.writeStatus(ctx, w, err))\n", "reconcile.go asks for another reconcile after 1s: for ever"},
 		{"an error always", "reconcile.go", "\treturn 0, errors.Join(err, r.writeStatus(ctx, w, err))\n", "\t_ = r.writeStatus(ctx, w, err)\n\treturn 0, errors.New(\"always\")\n", "reconcile.go returns the error: always"},
-		{"a write that is not awaited", "reconcile.go", "r.Writes.Await(key, r.ConfigMapStore, after)", "_ = after", "reconcile.go sends POST configmaps again, while the cache of configmaps does not show"},
+		{"a write that is not awaited", "reconcile.go", "r.Writes.Await(cache.MetaObjectToName(w), store, after)", "_ = after", "reconcile.go sends POST configmaps again, while the cache of configmaps does not show"},
 		{"a status that is not awaited", "reconcile.go", "r.Writes.Await(cache.MetaObjectToName(w), r.TicketStore, after)", "_ = after", "reconcile.go sends PUT tickets/example/status again, while the cache of tickets does not show"},
 		{"a client without a name", "client.go", "\tc.UserAgent = cmp.Or(", "\t_ = cmp.Or(", "client.go: "},
 		{"an internal package", "main.go", `"example.com/byhand/kit/serve"`, `"example.com/byhand/internal/observe/trace"`, "main.go"},
@@ -105,20 +105,36 @@ func TestMistakes(t *testing.T) {
 	}
 }
 
-// After each step that leaves something to do, `make test` names the next file, and no other.
-func TestMissing(t *testing.T) {
-	for steps, says := range map[int]string{3: "deepcopy.go: ", 4: "config/crd.yaml: ", 5: "the API server drops this change of tickets/example"} {
-		t.Run(fmt.Sprint(steps), func(t *testing.T) {
-			t.Parallel()
-			dir := newMine(t)
-			toTicket(t, dir, steps)
-			output, err := call(dir, "make", "test")
-			if err == nil || !strings.Contains(output, says) {
-				t.Errorf("after step %d (%v) it does not say %q:\n%s", steps, err, says, output)
-			}
-			if lines := strings.Count(output, "\n"); lines > 20 {
-				t.Errorf("after step %d it says %d lines:\n%s", steps, lines, output)
-			}
-		})
+// After each change of the README that leaves something to do, `make test` says what the README promises, and
+// little more.
+func TestFailures(t *testing.T) {
+	ticket, promised := newTicket(t), 0
+	for _, s := range stepsOf(t, ticket) {
+		if s.apply(t, ticket); s.failure == "" {
+			continue
+		}
+		promised++
+		output, err := call(ticket, "make", "test")
+		if err == nil || !strings.Contains(output, s.failure) {
+			t.Errorf("make test does not say %q (error %v):\n%s", s.failure, err, output)
+		}
+		if lines := strings.Count(output, "\n"); lines > 40 {
+			t.Errorf("it says %d lines:\n%s", lines, output)
+		}
+	}
+	if promised != 6 {
+		t.Errorf("the README promises %d failures, want 6", promised)
+	}
+}
+
+func replace(t *testing.T, dir, file, before, after string) {
+	t.Helper()
+	file = filepath.Join(dir, file)
+	text := contents(t, file)
+	if strings.Count(text, before) != 1 {
+		t.Fatalf("%s has %q %d times, want once", file, before, strings.Count(text, before))
+	}
+	if err := os.WriteFile(file, []byte(strings.Replace(text, before, after, 1)), 0o644); err != nil {
+		t.Fatal(err)
 	}
 }

@@ -42,17 +42,17 @@ func TestReference(t *testing.T) {
 func TestMine(t *testing.T) {
 	for _, test := range []struct{ caught, file, before, after string }{
 		{caught: ""},
-		{"image-changed", "reconcile.go", "equality.Semantic.DeepEqual(before, desired)", "len(before.Data) > 0"},
+		{"image-changed", "reconcile.go", "exists && equality.Semantic.DeepEqual(before, desired)", "exists"},
 		{"deleted-foreground", "reconcile.go", "w.DeletionTimestamp != nil", "false"},
-		{"denied-with-ids", "reconcile.go", `"the ConfigMap cannot be written: the log says why"`, "err.Error()"},
+		{"denied-with-ids", "reconcile.go", `"an object cannot be written: the log says why"`, "err.Error()"},
 		{"deleted-background", "register.go", `WithKind("Widget")`, `WithKind("Widgets")`},
-		{"name-taken", "reconcile.go", "\tcase !metav1.IsControlledBy(before, w):\n\t\treturn errTaken\n", ""},
+		{"name-taken", "reconcile.go", "if !metav1.IsControlledBy(before, w) {", "if false {"},
 		{"deployment-deleted", "informer.go", "controller.EnqueueOwner(queue, kind.GroupKind()", "controller.EnqueueOwner(queue, kind.GroupVersion().WithKind(\"Other\").GroupKind()"},
 	} {
 		t.Run(test.caught, func(t *testing.T) {
 			t.Parallel()
 			dir := t.TempDir()
-			begin := exec.Command("sh", "tools/new/new.sh", "new", dir)
+			begin := exec.Command("make", "new", "DIR="+dir)
 			begin.Dir = "../../.."
 			if output, err := begin.CombinedOutput(); err != nil {
 				t.Fatalf("%v: %s", err, output)

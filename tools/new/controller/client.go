@@ -44,5 +44,5 @@ func (c *Client) Watch(ctx context.Context, namespace string, opts metav1.ListOp
 // PUT /apis/{group}/{version}/namespaces/{namespace}/widgets/{name}/status.
 func (c *Client) UpdateStatus(ctx context.Context, w *Widget) (*Widget, error) {
 	result := &Widget{}
-	return result, c.rest.Put().Namespace(w.Namespace).Resource(resource).Name(w.Name).SubResource("status").Body(w).Do(ctx).Into(result)
+	return result, c.rest.Put().NamespaceIfScoped(w.Namespace, w.Namespace != "").Resource(resource).Name(w.Name).SubResource("status").Body(w).Do(ctx).Into(result)
 }

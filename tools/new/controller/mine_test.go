@@ -13,6 +13,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/rest"
+	"k8s.io/client-go/tools/events"
 
 	"example.com/byhand/controller"
 	"example.com/byhand/kit/check"
@@ -38,10 +39,10 @@ func TestCache(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		widgets, configMaps := check.NewCache(resource, &Widget{}), check.NewCache("configmaps", &corev1.ConfigMap{})
-		r := &Reconciler{Client: client, ConfigMaps: kubernetes.NewForConfigOrDie(config).CoreV1(),
-			WidgetStore: widgets, ConfigMapStore: configMaps, Rewrites: controller.NewRewrites()}
-		return r.Reconcile, []*check.Cache{widgets, configMaps}
+		r := &Reconciler{Client: client, Kube: kubernetes.NewForConfigOrDie(config), Rewrites: controller.NewRewrites(), Events: events.NewFakeRecorder(100)}
+		stored, configMaps := check.NewCache(resource, &Widget{}), check.NewCache("configmaps", &corev1.ConfigMap{})
+		r.WidgetStore, r.ConfigMapStore = stored, configMaps
+		return r.Reconcile, []*check.Cache{stored, configMaps}
 	}, configMap)
 }
 
@@ -77,8 +78,8 @@ func TestReconcile(t *testing.T) {
 		p.Later()
 		p.Made(configMapPath)
 		has(p, "hello", "Written")
-		widget := p.Get(p.Path)
-		if got, want := metav1.GetControllerOf(p.Get(configMapPath)), metav1.NewControllerRef(widget, widget.GroupVersionKind()); !reflect.DeepEqual(got, want) {
+		owner := p.Get(p.Path)
+		if got, want := metav1.GetControllerOf(p.Get(configMapPath)), metav1.NewControllerRef(owner, owner.GroupVersionKind()); !reflect.DeepEqual(got, want) {
 			p.Errorf("reconcile.go: the controller of the ConfigMap is %v, want %v", got, want)
 		}
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"reflect"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -11,26 +12,25 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	corev1client "k8s.io/client-go/kubernetes/typed/core/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/tools/cache"
-	"k8s.io/klog/v2"
+	"k8s.io/client-go/tools/events"
 
 	"example.com/byhand/controller"
 )
 
-// label is on each ConfigMap of ours.
-const label = "mine.example.com/widget"
-
 // Reconciler gives each Widget its ConfigMap. All fields must be set, except Writes.
 type Reconciler struct {
-	Client     *Client
-	ConfigMaps corev1client.ConfigMapsGetter
-	// WidgetStore and ConfigMapStore are the cache: the informers' stores.
+	Client *Client
+	Kube   kubernetes.Interface
+	// The stores are the cache. The informers fill them.
 	WidgetStore, ConfigMapStore cache.Indexer
 	// Writes holds the writes that the cache does not show yet.
 	Writes controller.PendingWrites
-	// Rewrites notices that others undo what was written.
+	// Rewrites notices that others undo a write.
 	Rewrites *controller.Rewrites
+	Events   events.EventRecorder
 }
 
 // Reconcile has the contract of controller.Reconcile.
@@ -39,79 +39,104 @@ func (r *Reconciler) Reconcile(ctx context.Context, key cache.ObjectName) (reque
 	if !r.Writes.Observed(key) {
 		return controller.CacheRetry, nil
 	}
-	stored, _, _ := r.WidgetStore.GetByKey(key.String()) // nil if there is none
+	stored, _, _ := r.WidgetStore.GetByKey(key.String()) // nil if not found
 	w, ok := stored.(*Widget)
 	if !ok || w.DeletionTimestamp != nil {
-		return 0, nil // The garbage collector deletes the ConfigMap.
+		return 0, nil // The garbage collector deletes what the Widget owns.
 	}
 	err = r.writeConfigMap(ctx, w)
 	if controller.IsRace(err) {
-		return 0, err // Decide nothing more from this cache.
+		return 0, err // The cache is old: decide nothing more from it.
 	}
 	return 0, errors.Join(err, r.writeStatus(ctx, w, err))
 }
 
-// applyDesired sets what a Widget decides of its ConfigMap, and leaves the rest to others.
-func applyDesired(c *corev1.ConfigMap, w *Widget) {
-	// The Widget controls it, and the garbage collector deletes it after the Widget.
-	c.OwnerReferences = []metav1.OwnerReference{*metav1.NewControllerRef(w, kind)}
-	metav1.SetMetaDataLabel(&c.ObjectMeta, label, "")
-	c.Data = map[string]string{"text": w.Spec.Text}
+// label is on each object that a Widget owns.
+const label = "mine.example.com/widget"
+
+// own makes a Widget the controller of an object: the garbage collector deletes the object after the Widget.
+func own(object *metav1.ObjectMeta, w *Widget) {
+	object.OwnerReferences = []metav1.OwnerReference{*metav1.NewControllerRef(w, kind)}
+	metav1.SetMetaDataLabel(object, label, "")
 }
 
-// errTaken is for a ConfigMap that is another's. It is never written.
-var errTaken = errors.New("a ConfigMap of this name exists that is not of this Widget: delete one of them")
+// writeConfigMap says what a Widget decides in its ConfigMap.
+func (r *Reconciler) writeConfigMap(ctx context.Context, w *Widget) error {
+	name := metav1.ObjectMeta{Namespace: w.Namespace, Name: w.Name}
+	return writeOwned(ctx, r, w, r.Kube.CoreV1().ConfigMaps(w.Namespace), r.ConfigMapStore, &corev1.ConfigMap{ObjectMeta: name}, func(c *corev1.ConfigMap) {
+		own(&c.ObjectMeta, w)
+		c.Data = map[string]string{"text": w.Spec.Text}
+	})
+}
 
-// writeConfigMap creates or updates the ConfigMap, if it is not as the Widget asks.
-func (r *Reconciler) writeConfigMap(ctx context.Context, w *Widget) (err error) {
-	configMaps, key := r.ConfigMaps.ConfigMaps(w.Namespace), cache.MetaObjectToName(w)
-	// The store's objects are shared: never change one, change a copy.
-	stored, _, _ := r.ConfigMapStore.GetByKey(key.String())
-	before, exists := stored.(*corev1.ConfigMap)
-	desired := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: w.Namespace, Name: w.Name}}
+// client is what writeOwned needs of a typed client, such as Kube.CoreV1().ConfigMaps(namespace).
+type client[T any] interface {
+	Create(ctx context.Context, object T, opts metav1.CreateOptions) (T, error)
+	Update(ctx context.Context, object T, opts metav1.UpdateOptions) (T, error)
+}
+
+// object is a pointer to a built-in kind, such as *corev1.ConfigMap.
+type object interface {
+	metav1.Object
+	runtime.Object
+}
+
+// writeOwned creates or updates one object that a Widget owns, if it differs. desired has its name. apply sets each
+// field that the Widget decides and must leave all others as they are: they belong to the API server or to others.
+func writeOwned[T object](ctx context.Context, r *Reconciler, w *Widget, client client[T], store cache.Indexer, desired T, apply func(T)) error {
+	kind, key := reflect.TypeFor[T]().Elem().Name(), cache.MetaObjectToName(desired)
+	action, send := "Created", func() (T, error) { return client.Create(ctx, desired, metav1.CreateOptions{}) }
+	stored, _, _ := store.GetByKey(key.String())
+	before, exists := stored.(T)
 	if exists {
-		desired = before.DeepCopy()
+		if !metav1.IsControlledBy(before, w) {
+			return taken(kind + " " + key.Name)
+		}
+		desired = before.DeepCopyObject().(T) // Never change the store's object: others read it.
+		// The resourceVersion in the copy is optimistic locking.
+		action, send = "Updated", func() (T, error) { return client.Update(ctx, desired, metav1.UpdateOptions{}) }
 	}
-	applyDesired(desired, w)
-	var after *corev1.ConfigMap
-	switch {
-	case !exists:
-		after, err = configMaps.Create(ctx, desired, metav1.CreateOptions{})
-	case !metav1.IsControlledBy(before, w):
-		return errTaken
-	case equality.Semantic.DeepEqual(before, desired):
-		return r.Rewrites.Err(w, "ConfigMap")
-	default: // The resourceVersion in the copy is optimistic locking.
-		after, err = configMaps.Update(ctx, desired, metav1.UpdateOptions{})
+	apply(desired)
+	if exists && equality.Semantic.DeepEqual(before, desired) {
+		return r.Rewrites.Err(w, kind)
 	}
+	after, err := send()
 	switch {
-	case apierrors.IsAlreadyExists(err): // The cache has only those with our label.
-		return errTaken
+	case apierrors.IsAlreadyExists(err): // The cache has only objects with our label.
+		return taken(kind + " " + key.Name)
 	case err != nil:
-		return fmt.Errorf("write ConfigMap: %w", err)
+		return fmt.Errorf("write %s %s: %w", kind, key, err)
 	}
-	r.Writes.Await(key, r.ConfigMapStore, after)
-	r.Rewrites.Record(w, "ConfigMap", "")
-	if !equality.Semantic.DeepEqual(after.Data, desired.Data) {
-		return controller.ErrReverted
+	r.Writes.Await(cache.MetaObjectToName(w), store, after)
+	r.Rewrites.Record(w, kind, "")
+	r.Events.Eventf(w, after, corev1.EventTypeNormal, action, "Write", "%s %s %s", action, kind, key.Name)
+	again := after.DeepCopyObject().(T)
+	if apply(again); !equality.Semantic.DeepEqual(after, again) {
+		return fmt.Errorf("%s %s: %w", kind, key, controller.ErrReverted)
 	}
-	klog.FromContext(ctx).Info("Wrote the ConfigMap", "key", key)
-	return r.Rewrites.Err(w, "ConfigMap")
+	return r.Rewrites.Err(w, kind)
 }
 
-// ready is the condition that follows from a write.
+// taken is the error for an object that is not this Widget's, by kind and name. It is never written.
+type taken string
+
+func (t taken) Error() string {
+	return string(t) + " exists and belongs to something else: delete it, or rename one of them"
+}
+
+// ready is the condition that follows from the writes.
 func ready(err error) (status metav1.ConditionStatus, reason, message string) {
-	switch {
-	case err == nil:
-		return metav1.ConditionTrue, "Written", "the ConfigMap is as it was asked for"
-	case errors.Is(err, errTaken):
-		return metav1.ConditionFalse, "NameTaken", err.Error()
+	if err == nil {
+		return metav1.ConditionTrue, "Written", "each object is as the spec asks"
 	}
-	// Not the text of err: an identifier in it would make each try a write, and so an event.
-	return metav1.ConditionFalse, "WriteFailed", "the ConfigMap cannot be written: the log says why"
+	if t, isTaken := errors.AsType[taken](err); isTaken {
+		return metav1.ConditionFalse, "NameTaken", t.Error()
+	}
+	// Not err's own text: with a new request ID in it, each attempt would write the status and cause an event.
+	return metav1.ConditionFalse, "WriteFailed", "an object cannot be written: the log says why"
 }
 
-// writeStatus writes the status, if it differs from what the Widget has.
+// writeStatus writes the status, if it differs from the Widget's, and records a new reason as an Event.
 func (r *Reconciler) writeStatus(ctx context.Context, w *Widget, err error) error {
 	desired, c := w.DeepCopy(), metav1.Condition{Type: "Ready", ObservedGeneration: w.Generation}
 	c.Status, c.Reason, c.Message = ready(err)
@@ -121,8 +146,13 @@ func (r *Reconciler) writeStatus(ctx context.Context, w *Widget, err error) erro
 		return nil
 	}
 	after, err := r.Client.UpdateStatus(ctx, desired)
-	if err == nil {
-		r.Writes.Await(cache.MetaObjectToName(w), r.WidgetStore, after)
+	if err != nil {
+		return err
 	}
-	return err
+	r.Writes.Await(cache.MetaObjectToName(w), r.WidgetStore, after)
+	if was := meta.FindStatusCondition(w.Status.Conditions, c.Type); was == nil || was.Reason != c.Reason {
+		level := map[bool]string{true: corev1.EventTypeNormal, false: corev1.EventTypeWarning}[c.Status == metav1.ConditionTrue]
+		r.Events.Eventf(w, nil, level, c.Reason, "Reconcile", "%s", c.Message)
+	}
+	return nil
 }
