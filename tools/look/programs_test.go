@@ -102,7 +102,7 @@ func TestKubectl(t *testing.T) {
 func TestMine(t *testing.T) {
 	script := `PATH="$PWD/bin:$PATH"
 		says() { until grep -q "$2" "$1"; do sleep 0.1; done; }
-		trap 'cat leader standby; kill $leader $standby
+		trap 'cat leader standby; kill $leader $standby || true
 			kubectl delete --wait=false -k deploy
 			kubectl delete --ignore-not-found configmap/example configmap/taken' EXIT
 		make new DIR="$DIR"

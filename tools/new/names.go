@@ -157,6 +157,5 @@ func importsOf(text []byte) (packages []string) {
 		path, _ := strconv.Unquote(spec.Path.Value) // The parser has checked it.
 		packages = append(packages, path)
 	}
-	slices.Sort(packages)
 	return packages
 }
