@@ -35,21 +35,18 @@
 //	                                                                                 │
 //	            judge ◄── history: every version of every Foo and Deployment ◄───────┘
 //
-// All of it is in internal/court:
+// Package internal/court is the command. Below it are four packages, and each imports only those after it:
 //
-//   - world.go starts a control plane, with package plane. canary.go knows when the machine is slow.
-//     program.go and supervise.go start the program: a process group, started again when it ends, as
-//     a kubelet does.
-//   - stage.go is one run of a scenario, with a namespace, a proxy and a process of the program of
-//     its own. confined.go makes that namespace all that the program sees, so that judge.go runs
-//     most scenarios beside each other. What stops or loads the API server, or changes it for
-//     all, runs alone.
-//   - situations.go, faults.go and hostile.go have the steps that scenarios.go puts together, admission.go what the API
-//     server is told to refuse or to change, users.go what users do. wait.go has how a step waits, and
-//     how it ends its stage.
-//   - history.go watches past the proxy. converged.go says what is wrong at this moment, with
-//     the oracle of this repository's own tests, review.go what was wrong at any revision.
-//   - report.go puts it into words, explanations.go knows why.
+//   - anykind judges a program about any other kind: baseline.go learns what is right, script_scenarios.go has the scenarios.
+//   - scenario has the scenarios for Foos in scenarios.go. Their steps are in situations.go, faults.go and hostile.go,
+//     admission.go (what the API server rejects or changes) and users.go (what users do).
+//   - stage runs one scenario: world.go starts a control plane, program.go and supervise.go start the program, a process group
+//     that is restarted when it ends, as by a kubelet. stage.go gives it a namespace and a proxy, and confined.go makes that
+//     namespace all that the program sees, so most scenarios run beside each other. canary.go measures when the machine is
+//     slow, wait.go has how a step waits and ends its stage.
+//   - verdict has the properties. history.go watches past the proxy, converged.go finds what is wrong now, with the oracle of
+//     this repository's own tests, review.go what was wrong at any revision. report.go puts it into words, explanations.go
+//     says why it matters.
 //
 // Situations run on a whole control plane. Faults run on an API server alone, where the judge
 // plays the controller of Deployments (play.go) and that of quotas: nothing but the program has to be waited for.

@@ -6,8 +6,9 @@ import (
 	"testing"
 
 	"example.com/byhand/tools/judge/internal/court"
+	"example.com/byhand/tools/judge/internal/court/stage"
 )
 
 // Play plays the scenarios that an API server in memory can play, as tools/judge/quick asks for them, and ends the
 // process. The program is about Foos, or about the kind that config/crd.yaml of its folder defines.
-func Play(t *testing.T, run court.Contract) { court.Play(t, run) }
+func Play(t *testing.T, run stage.Contract) { court.Play(t, run) }

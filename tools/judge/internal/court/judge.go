@@ -9,85 +9,45 @@ import (
 	"slices"
 	"strings"
 	"sync"
-	"sync/atomic"
 	"time"
 
 	"k8s.io/client-go/util/workqueue"
 
 	"example.com/byhand/kit/testkit"
+	"example.com/byhand/tools/judge/internal/court/anykind"
+	"example.com/byhand/tools/judge/internal/court/scenario"
+	"example.com/byhand/tools/judge/internal/court/stage"
+	"example.com/byhand/tools/judge/internal/court/verdict"
 )
 
-// judge is one run of the judge.
-type judge struct {
-	command command
-	// contract is the program, if it runs in memory.
-	contract Contract
-	kind     *kind // nil: Foos, or told
-	told     *told // nil: Foos, or kind
-	quick    bool
-	dir      string // for files
-	// bound is how long the program has for what it is asked to do, if it needs no more
-	// than a tenth of that without faults.
-	bound time.Duration
-
-	// heard: the program has sent a request.
-	heard atomic.Bool
-	// stays: it does not follow a change of deploymentName. The faults do without, so that
-	// this is not told again for each.
-	stays bool
-	// lingers: it does not end in the grace period, or leaves something behind.
-	lingers atomic.Bool
-	// beside is how many scenarios may run at the same time; 0 is 1.
-	beside int
-
-	// locks are the ConfigMaps that elect a leader, by namespace and name.
-	locks sync.Map
-
-	// once has, by scenario, what was seen when it fell short, if it is repeated.
-	once sync.Map
-
-	mu      sync.Mutex
-	remarks []string
-}
-
-// foos reports whether the program is about Foos: the judge knows what is right.
-func (j *judge) foos() bool { return j.kind == nil && j.told == nil }
-
-// remark notes something about the program, once.
-func (j *judge) remark(text string) {
-	j.mu.Lock()
-	defer j.mu.Unlock()
-	if !slices.Contains(j.remarks, text) {
-		j.remarks = append(j.remarks, text)
-	}
-}
-
-// run puts the program through the scenarios, on control planes that it starts for them if there are none yet. The caller
+// judgeProgram puts the program through the scenarios, on control planes that it starts for them if there are none yet. The caller
 // calls down.
-func (j *judge) run(ctx context.Context, worlds worlds, chosen []scenario, report func(result)) error {
-	if err := j.up(ctx, worlds, chosen); err != nil {
+func judgeProgram(ctx context.Context, j *stage.Judge, worlds stage.Worlds, chosen []stage.Scenario, report func(verdict.Result)) error {
+	if err := j.Up(ctx, worlds, chosen); err != nil {
 		return err
 	}
-	if j.told == nil {
-		fmt.Println(header())
-	} else if learned, err := worlds[false].learnScript(ctx, report); err != nil || !learned {
+	if j.Told == nil {
+		fmt.Println(verdict.Header())
+	} else if learned, err := anykind.LearnScript(ctx, worlds[false], func(ctx context.Context, sc *stage.Scenario) (verdict.Result, error) {
+		return resultOf(ctx, worlds[false], sc)
+	}, report); err != nil || !learned {
 		return err
 	} else {
 		chosen = chosen[1:]
 	}
-	return j.judgeAll(ctx, worlds, chosen, report)
+	return judgeAll(ctx, j, worlds, chosen, report)
 }
 
 // judgeAll puts the program through the scenarios: those that calibrate the others, then those
 // that may run beside each other, then the rest. What has fallen short beside others, or while the
 // machine was slow, is judged again alone, and that counts.
-func (j *judge) judgeAll(ctx context.Context, worlds worlds, chosen []scenario, report func(result)) error {
-	var first, beside, alone []scenario
+func judgeAll(ctx context.Context, j *stage.Judge, worlds stage.Worlds, chosen []stage.Scenario, report func(verdict.Result)) error {
+	var first, beside, alone []stage.Scenario
 	for _, sc := range chosen {
 		switch {
-		case sc.calibrates:
+		case sc.Calibrates:
 			first = append(first, sc)
-		case sc.alone || j.beside < 2:
+		case sc.Alone || j.Beside < 2:
 			alone = append(alone, sc)
 		default:
 			beside = append(beside, sc)
@@ -96,23 +56,23 @@ func (j *judge) judgeAll(ctx context.Context, worlds worlds, chosen []scenario, 
 	if len(beside) == 1 {
 		beside, alone = nil, append(alone, beside...)
 	}
-	if err := worlds.judgeEach(ctx, first, report); err != nil {
+	if err := judgeEach(ctx, worlds, first, report); err != nil {
 		return err
 	}
-	doubtful, err := worlds.judgeBeside(ctx, j.beside, beside, report)
+	doubtful, err := judgeBeside(ctx, worlds, j.Beside, beside, report)
 	if err != nil {
 		return err
 	}
-	return worlds.judgeEach(ctx, inOrder(append(alone, doubtful...)), report)
+	return judgeEach(ctx, worlds, inOrder(append(alone, doubtful...)), report)
 }
 
 // judgeEach judges one scenario after the other.
-func (w worlds) judgeEach(ctx context.Context, chosen []scenario, report func(result)) error {
+func judgeEach(ctx context.Context, w stage.Worlds, chosen []stage.Scenario, report func(verdict.Result)) error {
 	for _, sc := range chosen {
-		r, err := w[sc.bare].result(ctx, &sc)
-		if err == nil && r.short() && r.slow {
-			w[sc.bare].forget(&sc, r)
-			r, err = w[sc.bare].result(ctx, &sc)
+		r, err := resultOf(ctx, w[sc.Bare], &sc)
+		if err == nil && r.Short() && r.Slow {
+			forget(w[sc.Bare], &sc, r)
+			r, err = resultOf(ctx, w[sc.Bare], &sc)
 		}
 		if err != nil {
 			return err
@@ -123,18 +83,18 @@ func (w worlds) judgeEach(ctx context.Context, chosen []scenario, report func(re
 }
 
 // judgeBeside judges so many scenarios at the same time. It returns the doubtful ones.
-func (w worlds) judgeBeside(ctx context.Context, atOnce int, chosen []scenario, report func(result)) (doubtful []scenario, err error) {
+func judgeBeside(ctx context.Context, w stage.Worlds, atOnce int, chosen []stage.Scenario, report func(verdict.Result)) (doubtful []stage.Scenario, err error) {
 	var mu sync.Mutex
 	workqueue.ParallelizeUntil(ctx, max(1, atOnce), len(chosen), func(i int) {
 		sc := chosen[i]
-		r, broken := w[sc.bare].result(ctx, &sc)
+		r, broken := resultOf(ctx, w[sc.Bare], &sc)
 		mu.Lock()
 		defer mu.Unlock()
 		switch {
 		case broken != nil:
 			err = cmp.Or(err, broken)
-		case r.short() || r.NotJudged != "":
-			w[sc.bare].forget(&sc, r)
+		case r.Short() || r.NotJudged != "":
+			forget(w[sc.Bare], &sc, r)
 			doubtful = append(doubtful, sc)
 		default:
 			report(r)
@@ -143,33 +103,44 @@ func (w worlds) judgeBeside(ctx context.Context, atOnce int, chosen []scenario, 
 	return doubtful, cmp.Or(err, ctx.Err())
 }
 
-// result runs one scenario and says what came of it. It fails if nothing can be said about the program.
-func (w *world) result(ctx context.Context, sc *scenario) (result, error) {
+// newResult is what the stage of a scenario has shown.
+func newResult(sc *stage.Scenario, s *stage.Stage, notJudged string, took time.Duration) verdict.Result {
+	r := verdict.Result{Scenario: sc.Name, What: sc.What, NotJudged: notJudged, Seconds: took.Round(100 * time.Millisecond).Seconds()}
+	if s == nil {
+		s = &stage.Stage{}
+	}
+	r.Remarks = s.Remarks
+	r.Judge(sc.Judged, s.Findings)
+	return r
+}
+
+// resultOf runs one scenario and says what came of it. It fails if nothing can be said about the program.
+func resultOf(ctx context.Context, w *stage.World, sc *stage.Scenario) (verdict.Result, error) {
 	begin, why := time.Now(), ""
-	s, err := w.judged(ctx, sc)
+	s, err := play(ctx, w, sc)
 	switch {
 	case ctx.Err() != nil:
-		return result{}, errors.New("interrupted")
-	case err != nil && !w.judge.heard.Load():
-		return result{}, err // Nothing works.
+		return verdict.Result{}, errors.New("interrupted")
+	case err != nil && !w.Judge.Heard.Load():
+		return verdict.Result{}, err // Nothing works.
 	case err != nil:
 		why = err.Error()
 	}
 	r := newResult(sc, s, why, time.Since(begin))
-	r.slow = len(w.canary.slow(begin)) > 0
-	if seen, repeated := w.judge.once.Load(sc.name); repeated && !r.short() {
-		w.judge.remark(fmt.Sprintf("%s fell short once, and not when it was repeated alone: %s", sc.name, seen))
+	r.Slow = len(w.Canary.Slow(begin)) > 0
+	if seen, repeated := w.Judge.Once.Load(sc.Name); repeated && !r.Short() {
+		w.Judge.Remark(fmt.Sprintf("%s fell short once, and not when it was repeated alone: %s", sc.Name, seen))
 	}
 	return r, nil
 }
 
 // forget makes the world ready to repeat a scenario.
-func (w *world) forget(sc *scenario, r result) {
-	if r.short() {
-		w.judge.once.Store(sc.name, firstLine(r.Violations[0].Seen))
+func forget(w *stage.World, sc *stage.Scenario, r verdict.Result) {
+	if r.Short() {
+		w.Judge.Once.Store(sc.Name, verdict.FirstLine(r.Violations[0].Seen))
 	}
-	if sc.calibrates {
-		w.hopeless, w.judge.stays = "", false
+	if sc.Calibrates {
+		w.Hopeless, w.Judge.Stays = "", false
 	}
 }
 
@@ -177,14 +148,14 @@ func (w *world) forget(sc *scenario, r result) {
 const helpless = "even without a fault the program does not do what it is asked for"
 
 // beyond says what the program does that no Foo asks for. It is told, and not judged.
-func (s *stage) beyond() string {
+func beyond(s *stage.Stage) string {
 	events, conditions := 0, []string(nil)
-	for _, r := range s.proxy.Log() {
+	for _, r := range s.Proxy.Log() {
 		if r.Target.Resource == "events" && r.Method != http.MethodGet {
 			events++
 		}
 	}
-	if f := s.history.foos["a"]; f != nil {
+	if f := s.History.Foos["a"]; f != nil {
 		for _, c := range f.Status.Conditions {
 			conditions = append(conditions, c.Type)
 		}
@@ -192,58 +163,58 @@ func (s *stage) beyond() string {
 	return fmt.Sprintf("for two new Foos it has sent %d Events; the conditions in their status: %s", events, cmp.Or(strings.Join(conditions, ", "), "none"))
 }
 
-// judged runs one scenario.
-func (w *world) judged(ctx context.Context, sc *scenario) (*stage, error) {
+// play runs one scenario.
+func play(ctx context.Context, w *stage.World, sc *stage.Scenario) (*stage.Stage, error) {
 	switch {
-	case w.hopeless != "":
-		return nil, notJudged(w.hopeless)
-	case sc.perWrite != testkit.Pass:
-		return w.judgedEach(ctx, sc)
+	case w.Hopeless != "":
+		return nil, stage.NotJudged(w.Hopeless)
+	case sc.PerWrite != testkit.Pass:
+		return playEach(ctx, w, sc)
 	}
-	s, err := w.perform(ctx, sc, sc.steps...)
+	s, err := w.Perform(ctx, sc, sc.Steps...)
 	switch {
-	case err != nil && sc.calibrates:
-		w.hopeless = "the run without faults could not be judged"
+	case err != nil && sc.Calibrates:
+		w.Hopeless = "the run without faults could not be judged"
 		return s, err
 	case err != nil:
 		return s, err
-	case sc.name == "create" && slices.ContainsFunc(s.findings, func(f finding) bool { return f.property&P1 != 0 }):
-		w.hopeless = helpless
-	case sc.name == "create" && w.judge.kind == nil:
-		w.judge.remark(s.beyond())
-	case sc.name == faultFree && w.baseline == "":
+	case sc.Name == "create" && slices.ContainsFunc(s.Findings, func(f verdict.Finding) bool { return f.Property&verdict.P1 != 0 }):
+		w.Hopeless = helpless
+	case sc.Name == "create" && w.Judge.Kind == nil:
+		w.Judge.Remark(beyond(s))
+	case sc.Name == scenario.FaultFree && w.Baseline == "":
 		// It may be the rename.
-		w.judge.stays = true
-		if _, err := w.perform(ctx, sc, sc.steps...); err != nil || w.baseline == "" {
-			w.hopeless = helpless
+		w.Judge.Stays = true
+		if _, err := w.Perform(ctx, sc, sc.Steps...); err != nil || w.Baseline == "" {
+			w.Hopeless = helpless
 		}
 	}
 	return s, nil
 }
 
-// judgedEach runs the script once for each of its writes, and stops when the program falls
+// playEach runs the script once for each of its writes, and stops when the program falls
 // short.
-func (w *world) judgedEach(ctx context.Context, sc *scenario) (s *stage, err error) {
+func playEach(ctx context.Context, w *stage.World, sc *stage.Scenario) (s *stage.Stage, err error) {
 	most := 12
-	if w.judge.quick {
+	if w.Judge.Quick {
 		most = 3
 	}
-	for n := 1; n <= min(w.writes, most); n++ {
-		steps := []step{createAndChange, sameEnd}
-		if w.judge.kind != nil {
-			steps = []step{added, kept(P6, different, true), changedByUser, kept(P6, different, false)}
+	for n := 1; n <= min(w.Writes, most); n++ {
+		steps := []stage.Step{scenario.CreateAndChange, scenario.SameEnd}
+		if w.Judge.Kind != nil {
+			steps = []stage.Step{anykind.Added, anykind.Kept(verdict.P6, verdict.Different, true), anykind.ChangedByUser, anykind.Kept(verdict.P6, verdict.Different, false)}
 		}
-		if s, err = w.perform(ctx, sc, append([]step{atWrite(n, sc.perWrite)}, steps...)...); err != nil {
+		if s, err = w.Perform(ctx, sc, append([]stage.Step{scenario.AtWrite(n, sc.PerWrite)}, steps...)...); err != nil {
 			return s, err
 		}
-		if len(s.findings) > 0 {
-			s.remarks = append(s.remarks, fmt.Sprintf("at write %d of %d", n, w.writes))
+		if len(s.Findings) > 0 {
+			s.Remarks = append(s.Remarks, fmt.Sprintf("at write %d of %d", n, w.Writes))
 			return s, nil
 		}
 	}
 	if s == nil {
-		return nil, notJudged("the script takes no write")
+		return nil, stage.NotJudged("the script takes no write")
 	}
-	s.remarks = append(s.remarks, fmt.Sprintf("%d of %d writes", min(w.writes, most), w.writes))
+	s.Remarks = append(s.Remarks, fmt.Sprintf("%d of %d writes", min(w.Writes, most), w.Writes))
 	return s, nil
 }

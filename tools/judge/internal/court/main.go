@@ -16,6 +16,11 @@ import (
 	"time"
 
 	"k8s.io/klog/v2"
+
+	"example.com/byhand/tools/judge/internal/court/anykind"
+	"example.com/byhand/tools/judge/internal/court/scenario"
+	"example.com/byhand/tools/judge/internal/court/stage"
+	"example.com/byhand/tools/judge/internal/court/verdict"
 )
 
 // failed is the exit status when nothing can be said about the program.
@@ -70,20 +75,20 @@ func Exit(short int, err error) {
 
 // do does what the flags ask for, and returns how many scenarios fall short.
 func do(ctx context.Context, o options) (short int, err error) {
-	c := command{args: o.args}
-	var t *told
+	c := stage.Command{Args: o.args}
+	var t *stage.Told
 	if o.script != "" {
 		if o.quick {
 			return 0, errors.New("a script has no shorter half: in place of -quick choose, as in -scenario 'restart|fresh-.*' (-list shows all)")
 		}
-		if t, err = readScript(o.script); err != nil {
+		if t, err = anykind.ReadScript(o.script); err != nil {
 			return 0, err
 		}
-		scenarios = append([]scenario{{name: faultFree, what: "The script without a fault."}}, t.scenarios()...)
-		if t.controller = strings.Join(o.args, " "); len(c.args) == 0 {
-			c.args, c.dir = t.Command, filepath.Dir(t.File)
-			if len(c.args) > 0 && strings.Contains(c.args[0], "/") {
-				if c.args[0], err = filepath.Abs(t.Path(c.args[0])); err != nil {
+		scenario.All = append([]stage.Scenario{{Name: scenario.FaultFree, What: "The script without a fault."}}, anykind.ScriptScenarios(t)...)
+		if t.Controller = strings.Join(o.args, " "); len(c.Args) == 0 {
+			c.Args, c.Dir = t.Command, filepath.Dir(t.File)
+			if len(c.Args) > 0 && strings.Contains(c.Args[0], "/") {
+				if c.Args[0], err = filepath.Abs(t.Path(c.Args[0])); err != nil {
 					return 0, err
 				}
 			}
@@ -95,62 +100,63 @@ func do(ctx context.Context, o options) (short int, err error) {
 		return 0, err
 	case o.list:
 		for _, s := range chosen {
-			fmt.Printf("%-22s %-24s %s\n", s.name, s.judged, s.what)
+			fmt.Printf("%-22s %-24s %s\n", s.Name, s.Judged, s.What)
 		}
 		return 0, nil
 	}
 	if t != nil { // All others are compared with it.
-		chosen = append(scenarios[:1:1], slices.DeleteFunc(chosen, func(s scenario) bool { return s.name == faultFree })...)
+		chosen = append(scenario.All[:1:1], slices.DeleteFunc(chosen, func(s stage.Scenario) bool { return s.Name == scenario.FaultFree })...)
 	}
-	if err := checkCommand(c.args); err != nil {
+	if err := stage.CheckCommand(c.Args); err != nil {
 		return 0, err
 	}
-	if c.dir, err = filepath.Abs(c.dir); err != nil {
+	if c.Dir, err = filepath.Abs(c.Dir); err != nil {
 		return 0, err
 	}
 	return run(ctx, o, chosen, c, t)
 }
 
 // run judges, and prints as it goes.
-func run(ctx context.Context, o options, chosen []scenario, c command, t *told) (short int, err error) {
-	j := &judge{quick: o.quick, bound: usualBound, command: c, beside: o.beside, told: t}
-	if j.dir, err = os.MkdirTemp("", "byhand-judge-"); err != nil {
+func run(ctx context.Context, o options, chosen []stage.Scenario, c stage.Command, t *stage.Told) (short int, err error) {
+	j := &stage.Judge{Quick: o.quick, Bound: stage.UsualBound, Command: c, Beside: o.beside, Told: t}
+	if j.Dir, err = os.MkdirTemp("", "byhand-judge-"); err != nil {
 		return 0, err
 	}
-	defer func() { err = errors.Join(err, os.RemoveAll(j.dir)) }()
+	defer func() { err = errors.Join(err, os.RemoveAll(j.Dir)) }()
 
-	fmt.Printf("judging: %s\nin %s, %d scenarios, judge of commit %s\n", strings.Join(c.args, " "), c.dir, len(chosen), thisJudge())
-	if c.args[0] == "go" {
+	fmt.Printf("judging: %s\nin %s, %d scenarios, judge of commit %s\n", strings.Join(c.Args, " "), c.Dir, len(chosen), verdict.ThisJudge())
+	if c.Args[0] == "go" {
 		fmt.Println("go run links the program at each start; a built binary is judged faster")
 	}
-	v := verdict{Command: c.args, Judge: thisJudge(), Flags: o.flags, Quick: o.quick, Began: time.Now()}
-	report := func(r result) { v.add(os.Stdout, r, len(chosen)) }
+	v := verdict.Verdict{Command: c.Args, Judge: verdict.ThisJudge(), Flags: o.flags, Quick: o.quick, Began: time.Now()}
+	report := func(r verdict.Result) { v.Add(os.Stdout, r, len(chosen)) }
 	if t != nil {
-		j.bound = boundOfScript
+		j.Bound = anykind.BoundOfScript
 	}
-	worlds := worlds{}
-	defer func() { err = errors.Join(err, down(worlds)) }()
-	err = j.run(ctx, worlds, chosen, report)
-	v.Seconds, v.Remarks = time.Since(v.Began).Round(time.Second).Seconds(), j.remarks
-	if short = v.print(os.Stdout); short > 0 {
-		fmt.Printf("\nTo see what the program hears, what it sends, and because of what: make look CONTROLLER='%s'\n", strings.Join(c.args, " "))
+	worlds := stage.Worlds{}
+	defer func() { err = errors.Join(err, stage.Down(worlds)) }()
+	err = judgeProgram(ctx, j, worlds, chosen, report)
+	v.Seconds, v.Remarks = time.Since(v.Began).Round(time.Second).Seconds(), j.Remarks
+	sorted(v.Results)
+	if short = v.Print(os.Stdout); short > 0 {
+		fmt.Printf("\nTo see what the program hears, what it sends, and because of what: make look CONTROLLER='%s'\n", strings.Join(c.Args, " "))
 	}
-	v.sum(os.Stdout, short)
+	v.Sum(os.Stdout, short)
 	if o.json != "" {
-		err = errors.Join(err, v.save(o.json))
+		err = errors.Join(err, v.Save(o.json))
 	}
 	return short, err
 }
 
 // choose returns the scenarios that the flags ask for.
-func choose(o options) (chosen []scenario, err error) {
+func choose(o options) (chosen []stage.Scenario, err error) {
 	wanted, err := regexp.Compile("^(" + o.scenario + ")$")
 	if err != nil {
 		return nil, fmt.Errorf("-scenario: %w", err)
 	}
-	for _, s := range scenarios {
-		named := o.scenario != "" && wanted.MatchString(s.name)
-		if (named || o.scenario == "" && (o.caveats || !s.caveat)) && (!o.quick || s.quick) {
+	for _, s := range scenario.All {
+		named := o.scenario != "" && wanted.MatchString(s.Name)
+		if (named || o.scenario == "" && (o.caveats || !s.Caveat)) && (!o.quick || s.Quick) {
 			chosen = append(chosen, s)
 		}
 	}
@@ -161,22 +167,27 @@ func choose(o options) (chosen []scenario, err error) {
 }
 
 // withFaultFree puts the run without faults before the faults, if there are any.
-func withFaultFree(chosen []scenario) []scenario {
-	bare := func(s scenario) bool { return s.bare }
-	is := func(s scenario) bool { return s.name == faultFree }
+func withFaultFree(chosen []stage.Scenario) []stage.Scenario {
+	bare := func(s stage.Scenario) bool { return s.Bare }
+	is := func(s stage.Scenario) bool { return s.Name == scenario.FaultFree }
 	if !slices.ContainsFunc(chosen, bare) || slices.ContainsFunc(chosen, is) {
 		return chosen
 	}
-	return inOrder(append(chosen, scenarios[position(faultFree)]))
+	return inOrder(append(chosen, scenario.All[position(scenario.FaultFree)]))
+}
+
+// sorted sorts results as scenarios are told.
+func sorted(results []verdict.Result) {
+	slices.SortFunc(results, func(a, b verdict.Result) int { return cmp.Compare(position(a.Scenario), position(b.Scenario)) })
 }
 
 // inOrder sorts scenarios as they are told.
-func inOrder(chosen []scenario) []scenario {
-	slices.SortFunc(chosen, func(a, b scenario) int { return cmp.Compare(position(a.name), position(b.name)) })
+func inOrder(chosen []stage.Scenario) []stage.Scenario {
+	slices.SortFunc(chosen, func(a, b stage.Scenario) int { return cmp.Compare(position(a.Name), position(b.Name)) })
 	return chosen
 }
 
 // position is where a scenario is told.
 func position(name string) int {
-	return slices.IndexFunc(scenarios, func(s scenario) bool { return s.name == name })
+	return slices.IndexFunc(scenario.All, func(s stage.Scenario) bool { return s.Name == name })
 }

@@ -15,6 +15,11 @@ import (
 
 	utilruntime "k8s.io/apimachinery/pkg/util/runtime"
 	"k8s.io/klog/v2"
+
+	"example.com/byhand/tools/judge/internal/court/anykind"
+	"example.com/byhand/tools/judge/internal/court/scenario"
+	"example.com/byhand/tools/judge/internal/court/stage"
+	"example.com/byhand/tools/judge/internal/court/verdict"
 )
 
 // left is the variable with the scenarios that a process is to play.
@@ -25,32 +30,32 @@ const hangs = 15 * time.Second
 
 // Play plays the scenarios that Quick has left, in memory, where time stands still while the program works. It writes
 // a line to the third file when one begins and when it ends, and ends the process.
-func Play(t *testing.T, program Contract) {
+func Play(t *testing.T, program stage.Contract) {
 	lines := json.NewEncoder(os.NewFile(3, "results"))
 	klog.SetLogger(klog.New(nil)) // discards everything
 	// One of them sleeps until the last error of the process is a millisecond ago, in the time of another
 	// scenario.
 	utilruntime.ErrorHandlers = nil
-	k, err := readKind(".")
+	k, err := anykind.ReadKind(".")
 	if err != nil {
 		t.Fatal(err)
 	}
-	playable := k.scenarios(scenarios)
-	j := &judge{bound: usualBound, contract: program, kind: k}
-	w := &world{bare: true}
-	w.meet(j)
+	playable := anykind.KindScenarios(k, scenario.All)
+	j := &stage.Judge{Bound: stage.UsualBound, Contract: program, Kind: k}
+	w := &stage.World{Bare: true}
+	w.Meet(j)
 	for _, name := range strings.Split(os.Getenv(left), ",") {
-		sc := playable[slices.IndexFunc(playable, func(sc scenario) bool { return sc.name == name })]
+		sc := playable[slices.IndexFunc(playable, func(sc stage.Scenario) bool { return sc.Name == name })]
 		_ = lines.Encode(line{Begins: name})
 		inBubble(t, func(t *testing.T) {
-			r, err := w.result(t.Context(), &sc)
+			r, err := resultOf(t.Context(), w, &sc)
 			if err != nil { // Nothing works.
 				_ = lines.Encode(line{Broken: err.Error()})
 				os.Exit(failed)
 			}
-			hopeless := w.hopeless == helpless || w.stuck && sc.calibrates
-			_ = lines.Encode(line{Result: &r, Remarks: j.remarks, Hopeless: hopeless})
-			if w.stuck || hopeless {
+			hopeless := w.Hopeless == helpless || w.Stuck && sc.Calibrates
+			_ = lines.Encode(line{Result: &r, Remarks: j.Remarks, Hopeless: hopeless})
+			if w.Stuck || hopeless {
 				os.Exit(0)
 			}
 		})
@@ -72,7 +77,7 @@ func inBubble(t *testing.T, play func(t *testing.T)) {
 // line is one of Play.
 type line struct {
 	Begins, Broken string
-	Result         *result
+	Result         *verdict.Result
 	Remarks        []string
 	Hopeless       bool // the other scenarios would show nothing
 }
@@ -80,47 +85,48 @@ type line struct {
 // Quick judges the program of a folder, in memory, and prints to w as it goes. The command calls Play, in another
 // process, for a program that panics ends all of it.
 func Quick(w io.Writer, dir, scenario string, command ...string) (short int, err error) {
-	err = try(func() {
-		k := must(readKind(dir))
-		chosen := k.scenarios(must(choose(options{scenario: scenario})))
-		fmt.Fprintf(w, "%d scenarios in memory; the seconds are those of the program, and take none\n%s\n", len(chosen), k.words().Replace(header()))
-		v := verdict{Began: time.Now()}
+	err = stage.Try(func() {
+		k := stage.Must(anykind.ReadKind(dir))
+		chosen := anykind.KindScenarios(k, stage.Must(choose(options{scenario: scenario})))
+		fmt.Fprintf(w, "%d scenarios in memory; the seconds are those of the program, and take none\n%s\n", len(chosen), anykind.Words(k).Replace(verdict.Header()))
+		v := verdict.Verdict{Began: time.Now()}
 		for hopeless := false; len(v.Results) < len(chosen) && !hopeless; {
-			hopeless = v.playOn(w, chosen, dir, command)
+			hopeless = playOn(&v, w, chosen, dir, command)
 		}
 		if len(v.Results) < len(chosen) {
 			v.Remarks = []string{"the other scenarios are not judged: " + helpless}
 		}
 		if k != nil {
 			for i := range v.Results {
-				k.inItsWords(&v.Results[i])
+				anykind.InItsWords(k, &v.Results[i])
 			}
 		}
-		short = v.print(w)
-		v.sum(w, short)
+		sorted(v.Results)
+		short = v.Print(w)
+		v.Sum(w, short)
 	})
 	return short, err
 }
 
 // playOn plays what is left in a new process until that ends: after the last scenario, or with one
 // that ends it. It reports whether the others would show nothing.
-func (v *verdict) playOn(w io.Writer, chosen []scenario, dir string, command []string) (hopeless bool) {
+func playOn(v *verdict.Verdict, w io.Writer, chosen []stage.Scenario, dir string, command []string) (hopeless bool) {
 	var names []string
 	for _, sc := range chosen {
-		if sc.calibrates || v.result(sc.name) == nil {
-			names = append(names, sc.name)
+		if sc.Calibrates || v.Result(sc.Name) == nil {
+			names = append(names, sc.Name)
 		}
 	}
 	reader, writer, err := os.Pipe()
-	check(err)
+	stage.Check(err)
 	defer func() { _ = reader.Close() }()
-	printed, playing := &tail{}, names[0]
+	printed, playing := &stage.Tail{}, names[0]
 	run := exec.Command(command[0], command[1:]...)
 	run.Dir, run.Env = dir, append(os.Environ(), left+"="+strings.Join(names, ","))
 	run.ExtraFiles, run.Stdout, run.Stderr = []*os.File{writer}, printed, printed
 	err = run.Start()
 	_ = writer.Close()
-	check(err)
+	stage.Check(err)
 	watchdog := time.AfterFunc(hangs, func() { _ = run.Process.Kill() })
 	for lines := json.NewDecoder(reader); ; watchdog.Reset(hangs) {
 		var l line
@@ -128,11 +134,11 @@ func (v *verdict) playOn(w io.Writer, chosen []scenario, dir string, command []s
 			break // It has ended.
 		}
 		if l.Broken != "" {
-			check(errors.New(l.Broken))
+			stage.Check(errors.New(l.Broken))
 		}
-		if playing, hopeless = l.Begins, l.Hopeless; l.Result != nil && v.result(l.Result.Scenario) == nil {
+		if playing, hopeless = l.Begins, l.Hopeless; l.Result != nil && v.Result(l.Result.Scenario) == nil {
 			v.Remarks = l.Remarks
-			v.add(w, *l.Result, len(chosen))
+			v.Add(w, *l.Result, len(chosen))
 		}
 	}
 	why := "The program ended by itself: it called os.Exit, or a panic ended it"
@@ -141,10 +147,10 @@ func (v *verdict) playOn(w io.Writer, chosen []scenario, dir string, command []s
 	}
 	_ = run.Wait()
 	if playing != "" {
-		sc := &chosen[slices.IndexFunc(chosen, func(sc scenario) bool { return sc.name == playing })]
-		s := &stage{scenario: sc, findings: []finding{found(P7, exits, time.Now(), "%s. It printed at last:\n%s", why, printed.lines(12))}}
-		v.add(w, newResult(sc, s, "", 0), len(chosen))
-		hopeless = sc.calibrates
+		sc := &chosen[slices.IndexFunc(chosen, func(sc stage.Scenario) bool { return sc.Name == playing })]
+		s := &stage.Stage{Scenario: sc, Findings: []verdict.Finding{verdict.Found(verdict.P7, verdict.Exits, time.Now(), "%s. It printed at last:\n%s", why, printed.Lines(12))}}
+		v.Add(w, newResult(sc, s, "", 0), len(chosen))
+		hopeless = sc.Calibrates
 	}
 	return hopeless
 }

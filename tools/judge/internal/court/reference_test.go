@@ -9,6 +9,9 @@ import (
 	"time"
 
 	"example.com/byhand/internal/run/plane"
+	"example.com/byhand/tools/judge/internal/court/scenario"
+	"example.com/byhand/tools/judge/internal/court/stage"
+	"example.com/byhand/tools/judge/internal/court/verdict"
 	"example.com/byhand/tools/judge/reference/bugs"
 )
 
@@ -20,19 +23,19 @@ func TestReference(t *testing.T) {
 	courts := newCourts(t)
 	t.Run("right", func(t *testing.T) {
 		t.Parallel()
-		chosen := those(scenarios, func(sc scenario) bool { return *everything && !sc.caveat || sc.quick })
+		chosen := those(scenario.All, func(sc stage.Scenario) bool { return *everything && !sc.Caveat || sc.Quick })
 		for _, r := range courts.judge(t, nil, chosen) {
-			r.mustBe(t, false)
+			mustBe(&r, t, false)
 		}
 	})
 	for _, bug := range bugs.All {
 		t.Run(bug.Name, func(t *testing.T) {
 			t.Parallel()
 			named := func(scenario string) bool { return slices.Contains(bug.CaughtBy, scenario) }
-			chosen := those(scenarios, func(sc scenario) bool { return *everything && !sc.caveat || named(sc.name) && !sc.slow() })
+			chosen := those(scenario.All, func(sc stage.Scenario) bool { return *everything && !sc.Caveat || named(sc.Name) && !slow(&sc) })
 			for _, r := range courts.judge(t, nil, chosen, "-"+bug.Name) {
 				if named(r.Scenario) || !bug.Wide {
-					r.mustBe(t, named(r.Scenario))
+					mustBe(&r, t, named(r.Scenario))
 				}
 			}
 		})
@@ -40,24 +43,24 @@ func TestReference(t *testing.T) {
 }
 
 // slow reports whether the scenario takes minutes.
-func (sc *scenario) slow() bool { return slices.Contains([]string{"idle", "thousand"}, sc.name) }
+func slow(sc *stage.Scenario) bool { return slices.Contains([]string{"idle", "thousand"}, sc.Name) }
 
 // mustBe fails if the scenario has not caught the program, or has although it must not.
-func (r *result) mustBe(t *testing.T, caught bool) {
+func mustBe(r *verdict.Result, t *testing.T, caught bool) {
 	t.Helper()
 	switch {
 	case r.NotJudged != "":
 		t.Errorf("%s: not judged: %s", r.Scenario, r.NotJudged)
-	case caught && !r.short():
+	case caught && !r.Short():
 		t.Errorf("%s does not catch it", r.Scenario)
-	case !caught && r.short():
+	case !caught && r.Short():
 		t.Errorf("%s catches it: %s", r.Scenario, r.Violations[0].Seen)
 	}
 }
 
 // those are the scenarios that are wanted.
-func those(all []scenario, wanted func(scenario) bool) []scenario {
-	return slices.DeleteFunc(slices.Clone(all), func(sc scenario) bool { return !wanted(sc) })
+func those(all []stage.Scenario, wanted func(stage.Scenario) bool) []stage.Scenario {
+	return slices.DeleteFunc(slices.Clone(all), func(sc stage.Scenario) bool { return !wanted(sc) })
 }
 
 // courts are control planes on which the reference is judged with one bug after the other: as many as are
@@ -67,13 +70,13 @@ type courts chan court
 // court is a folder, with the program, and two control planes.
 type court struct {
 	dir    string
-	worlds worlds
+	worlds stage.Worlds
 }
 
 func newCourts(t *testing.T) courts {
 	c := make(courts, flag.Lookup("test.parallel").Value.(flag.Getter).Get().(int))
 	for range cap(c) {
-		court := court{t.TempDir(), worlds{}}
+		court := court{t.TempDir(), stage.Worlds{}}
 		if _, err := plane.Go(t.Context(), "build", "-o", court.dir, "example.com/byhand/tools/judge/reference"); err != nil {
 			t.Fatal(err)
 		}
@@ -81,7 +84,7 @@ func newCourts(t *testing.T) courts {
 	}
 	t.Cleanup(func() {
 		for range cap(c) {
-			if err := down((<-c).worlds); err != nil {
+			if err := stage.Down((<-c).worlds); err != nil {
 				t.Error(err)
 			}
 		}
@@ -90,19 +93,19 @@ func newCourts(t *testing.T) courts {
 }
 
 // judge puts the reference with a flag through scenarios, and what they are compared with.
-func (c courts) judge(t *testing.T, told *told, chosen []scenario, flags ...string) (results []result) {
+func (c courts) judge(t *testing.T, told *stage.Told, chosen []stage.Scenario, flags ...string) (results []verdict.Result) {
 	court := <-c
 	defer func() { c <- court }()
 	// The program is small and has no Lease: in the scenarios that name a bug, what it has not
 	// done in 15 s it never does.
 	bound := 15 * time.Second
 	if *everything && told == nil {
-		bound = usualBound
+		bound = stage.UsualBound
 	}
 	args := append([]string{"./reference", "-kubeconfig", "{kubeconfig}"}, flags...)
-	j := &judge{bound: bound, dir: court.dir, told: told, command: command{args: args, dir: court.dir}}
-	if err := j.run(t.Context(), court.worlds, withFaultFree(chosen), func(r result) {
-		t.Logf("%-22s%s", r.Scenario, r.line())
+	j := &stage.Judge{Bound: bound, Dir: court.dir, Told: told, Command: stage.Command{Args: args, Dir: court.dir}}
+	if err := judgeProgram(t.Context(), j, court.worlds, withFaultFree(chosen), func(r verdict.Result) {
+		t.Logf("%-22s%s", r.Scenario, r.Line())
 		for _, v := range r.Violations {
 			t.Logf("%s %s", v.Properties, v.Seen)
 		}

@@ -5,6 +5,9 @@ package court
 import (
 	"testing"
 
+	"example.com/byhand/tools/judge/internal/court/anykind"
+	"example.com/byhand/tools/judge/internal/court/scenario"
+	"example.com/byhand/tools/judge/internal/court/stage"
 	"example.com/byhand/tools/judge/reference/bugs"
 )
 
@@ -12,7 +15,7 @@ import (
 // an eye that knows Foos.
 var byScript = map[*bugs.Bug]string{
 	bugs.NoGuard: "name-taken", bugs.AdoptsByName: "name-taken", bugs.TellsAnothers: "name-taken", bugs.DeafToNames: "name-taken",
-	bugs.NoOwner: faultFree, bugs.DeletesFirst: faultFree, bugs.PollWrites: faultFree,
+	bugs.NoOwner: scenario.FaultFree, bugs.DeletesFirst: scenario.FaultFree, bugs.PollWrites: scenario.FaultFree,
 	bugs.NoRename: "fresh-rename", bugs.RemembersNames: "down", bugs.IgnoresDeletion: "dying",
 	bugs.IgnoresImage: "drift", bugs.IgnoresReplicas: "drift", bugs.DeafToDeletion: "deleted", bugs.GeneratesNames: "answer-lost",
 	bugs.NoRetry: "refused-403", bugs.NoBackoff: "refused-403", bugs.InvalidIsFinal: "refused-422", bugs.ExitsOn5xx: "refused-500", bugs.MakesRoom: "refused-create",
@@ -32,10 +35,10 @@ func TestScriptOfReference(t *testing.T) {
 		played[name] = true
 		t.Run(bug.Name, func(t *testing.T) {
 			t.Parallel()
-			told := must(readScript("../../script/foos.yaml"))
-			chosen := append([]scenario{{name: faultFree}}, those(told.scenarios(), func(sc scenario) bool { return sc.name == name })...)
+			told := stage.Must(anykind.ReadScript("../../script/foos.yaml"))
+			chosen := append([]stage.Scenario{{Name: scenario.FaultFree}}, those(anykind.ScriptScenarios(told), func(sc stage.Scenario) bool { return sc.Name == name })...)
 			results := courts.judge(t, told, chosen, "-"+bug.Name)
-			if last := results[len(results)-1]; last.Scenario != name || !last.short() {
+			if last := results[len(results)-1]; last.Scenario != name || !last.Short() {
 				t.Errorf("%s does not catch it: %+v", name, last)
 			}
 		})

@@ -1,0 +1,241 @@
+package anykind
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"net/http"
+	"os"
+	"slices"
+	"strings"
+	"time"
+
+	"example.com/byhand/tools/judge/internal/court/scenario"
+	"example.com/byhand/tools/judge/internal/court/stage"
+	"example.com/byhand/tools/judge/internal/court/verdict"
+	"example.com/byhand/tools/judge/script"
+)
+
+// The properties by their short names.
+const (
+	P1, P2, P3, P4 = verdict.P1, verdict.P2, verdict.P3, verdict.P4
+	P5, P6, P7, P8 = verdict.P5, verdict.P6, verdict.P7, verdict.P8
+)
+
+const (
+	// silence is how long nothing may happen when all is done, and patienceAtRest how long the judge waits for that.
+	silence, patienceAtRest = 3 * time.Second, 40 * time.Second
+	// collecting is how long the garbage collector may take: it finds out about new kinds every 30 s.
+	collecting = time.Minute
+	// BoundOfScript is judge.bound: after refused lists client-go's Reflector waits up to 26 s.
+	BoundOfScript = 40 * time.Second
+)
+
+// learn plays the script without a fault, until two runs end with the same objects, and keeps what they have in common. It returns what is
+// wrong even so.
+func learn(ctx context.Context, w *stage.World, play player) verdict.Result {
+	t := w.Judge.Told
+	sc := stage.Scenario{Name: scenario.FaultFree, What: "The script without a fault.", Judged: P1 | P2 | P3 | P4 | P7, Calibrates: true, Steps: []stage.Step{learned}}
+	var before []stage.End
+	short := 0 // What is wrong once only does not count.
+	for range 6 {
+		t.Ends = nil
+		r := stage.Must(play(ctx, &sc))
+		if r.NotJudged != "" {
+			stage.Check(stage.NotJudged(r.NotJudged))
+		}
+		if r.Short() {
+			short++
+		}
+		switch complete := len(t.Ends) == len(t.Steps); {
+		case !complete && short > 1, complete && before != nil && mask(t, before) && (!r.Short() || short > 1):
+			return r
+		case complete:
+			before = t.Ends
+		}
+	}
+	stage.Check(errors.New("without a fault the script ends in another way each time"))
+	return verdict.Result{}
+}
+
+// learned plays the script and keeps what is stored after each step.
+func learned(s *stage.Stage) {
+	t := s.Judge.Told
+	s.Baseline = t.File // It is not that of Foos.
+	for i := range t.Steps {
+		plays(i)(s)
+		if !s.Quiet(silence, patienceAtRest) {
+			s.Fail(verdict.Found(P2, verdict.Noisy, time.Now(), "%s is long done, and in %s the program has not been silent for %s. Nothing else is judged.", lastStep(s), patienceAtRest, silence))
+		}
+		t.Ends = append(t.Ends, ended(s))
+		counted(s)
+	}
+	stage.Check(worthwhile(t))
+}
+
+// worthwhile fails if nothing can be said about the program: a program that does nothing is right in each scenario.
+func worthwhile(t *stage.Told) error {
+	switch {
+	case len(t.Users) == 0:
+		return stage.NotJudged(t.Wrong(t.Steps[0].At, "after no step has kubectl left an object of a kind that the program reads in the namespace (it reads: %s). "+
+			"Is the script about another kind? One without a namespace cannot be judged", listed(stage.Names(t.Resources()))).Error())
+	case !slices.ContainsFunc(t.Ends, func(end stage.End) bool { return len(end.Writes) > 0 }):
+		return stage.NotJudged(t.Wrong(t.Steps[0].At, "in no step has the program written anything, so nothing can be said about it. Does it wait until it is elected as leader?").Error())
+	}
+	return nil
+}
+
+// ended is the end of the step that was played last. When there is no object of the user any more, it waits for the garbage collector, and finds what is
+// left: P4.
+func ended(s *stage.Stage) (is stage.End) {
+	t, left := s.Judge.Told, ""
+	if !s.Await(collecting, func() bool {
+		now, objects := s.Look()
+		is, left = stage.End{Stored: now}, ""
+		owned := len(t.Users) == 0
+		for _, o := range objects {
+			left += " " + o.Name
+			if o.IsUsers() {
+				t.Users[o.Resource], owned = true, true
+			}
+			if t.IsMade(o) {
+				is.Made = append(is.Made, o)
+			}
+		}
+		return owned || len(is.Made) == 0
+	}) {
+		s.Find(verdict.Found(P4, verdict.Orphaned, time.Now(), "After %s there is no object of the user any more. After %s this is left:%s.", lastStep(s), collecting, left))
+	}
+	is.Writes = s.Tries(s.Part.Began)
+	return is
+}
+
+// alive counts objects by resource.
+func alive(objects []*stage.Stored) map[string]int {
+	n := map[string]int{}
+	for _, o := range objects {
+		n[o.Resource.Resource]++
+	}
+	return n
+}
+
+// counted finds that in the step that was played last the program itself took away the last object of a resource, while there was
+// one before and one afterwards (P1), or that there were more than without a fault (P3).
+func counted(s *stage.Stage) { count(s, s.Tries(s.Part.Began)) }
+
+// count is counted, for a program that has sent this.
+func count(s *stage.Stage, sent []verdict.Request) {
+	var made []*stage.Stored
+	if i := s.Part.Step; i > 0 {
+		made = s.Judge.Told.Ends[i-1].Made
+	}
+	end := s.Judge.Told.Ends[s.Part.Step]
+	before, after := alive(made), alive(end.Made)
+	for resource := range alive(slices.Concat(made, end.Made)) {
+		n, usual := tallied(s.Judge.Told, resource, before[resource], sent), tallied(s.Judge.Told, resource, before[resource], end.Writes)
+		if usual.end != after[resource] {
+			continue // Others delete some, as the garbage collector does, and the requests do not show when.
+		}
+		usually := usual.least == 0 && !s.Scenario.Calibrates // It is so without a fault, too.
+		if n.least == 0 && before[resource] > 0 && after[resource] > 0 && !usually {
+			s.Find(verdict.Found(P1, verdict.Gap, time.Now(), "In %s the program has deleted the last of its %s before there was another one.", lastStep(s), resource))
+		}
+		// Who replaces old ones by new ones, and lets them overlap, may do so in another order each time: then there were too
+		// many only if more were created, too.
+		overlap := usual.most > max(before[resource], usual.end)
+		if n.most > usual.most && (!overlap || n.created > usual.created) {
+			s.Find(verdict.Found(P3, verdict.Twice, time.Now(), "In %s there were %d %s at the same time; without a fault %d at most.", lastStep(s), n.most, resource, usual.most))
+		}
+	}
+}
+
+// tally is how few and how many objects of a resource there were at a time, how many at the end, and how many were created.
+type tally struct{ least, most, end, created int }
+
+// tallied counts while the program sends these requests. There were n before. What is deleted and leaves what it has made, as a
+// StatefulSet does whose Pods run on until another one takes them, is no gap until then.
+func tallied(t *stage.Told, resource string, n int, sent []verdict.Request) tally {
+	is, runsOn := tally{least: n, most: n, end: n}, 0
+	for _, r := range sent {
+		switch {
+		case r.Target.Resource != resource || r.Target.Subresource != "":
+		case r.Stored == http.StatusCreated:
+			is.end++
+			is.created++
+			runsOn = max(0, runsOn-1)
+		case r.Method == http.MethodDelete && r.Stored == http.StatusOK:
+			is.end--
+			if orphans, _ := t.Orphans.Load(r.Path); orphans == true {
+				runsOn++
+			}
+		}
+		is.least, is.most = min(is.least, is.end+runsOn), max(is.most, is.end)
+	}
+	return is
+}
+
+// mask masks the values that two runs do not have in common. It reports whether they have the same objects; what has
+// another name each time is not compared by its name from then on.
+func mask(t *stage.Told, before []stage.End) (same bool) {
+	same = true
+	for i, end := range t.Ends {
+		for _, d := range end.Stored.Against(before[i].Stored, func(string) bool { return false }) {
+			if !d.IsObject() {
+				t.Masked[d.Name] = true
+				continue
+			}
+			same = false
+			if resource, _, _ := strings.Cut(d.Name, " "); slices.ContainsFunc(end.Made, func(o *stage.Stored) bool { return o.Name == d.Name }) {
+				t.Generated[resource] = true
+			}
+		}
+	}
+	return same
+}
+
+// print says what was learned.
+func print(t *stage.Told, w io.Writer) {
+	fmt.Fprintf(w, "\nWhat I have learned from %s, without a fault. What the program does wrong each time I take for right, so see if it is:\n", t.File)
+	before := script.Snapshot{}
+	for i, end := range t.Ends {
+		fmt.Fprintf(w, "  %s: %d writes\n", t.Steps[i].Name, len(end.Writes))
+		changes := end.Stored.Against(before, func(name string) bool { return t.Masked[name] })
+		for _, name := range slices.Sorted(maps.Keys(end.Stored)) {
+			if object, path, _ := strings.Cut(name, " ."); before[object] == "" && strings.HasPrefix(path, "status.") {
+				changes = append(changes, script.Difference{Name: name, Is: end.Stored[name]})
+			}
+		}
+		for _, d := range changes {
+			fmt.Fprintf(w, "    %s: %s\n", d.Name, cmp.Or(d.Is, "gone"))
+		}
+		before = end.Stored
+	}
+	fmt.Fprintf(w, "  it reads: %s\n  another one each time, and not compared: %s\n  of another name each time: %s\n\n",
+		listed(stage.Names(t.Resources())), listed(slices.Sorted(maps.Keys(t.Masked))), listed(slices.Sorted(maps.Keys(t.Generated))))
+}
+
+func listed(names []string) string { return cmp.Or(strings.Join(names, ", "), "nothing") }
+
+// player plays a scenario, and returns what came of it.
+type player = func(ctx context.Context, sc *stage.Scenario) (verdict.Result, error)
+
+// LearnScript learns on a new control plane, and says what. It reports whether there is something to compare with.
+func LearnScript(ctx context.Context, w *stage.World, play player, report func(verdict.Result)) (learned bool, err error) {
+	t := w.Judge.Told
+	err = stage.Try(func() {
+		for _, crds := range t.CRDs {
+			stage.Check(w.Plane.Install(crds.Text))
+		}
+		t.Meet(w.Kube.Discovery())
+		r := learn(ctx, w, play)
+		if learned = len(t.Ends) == len(t.Steps); learned {
+			print(t, os.Stdout)
+		}
+		fmt.Println(verdict.Header())
+		report(r)
+	})
+	return learned, err
+}

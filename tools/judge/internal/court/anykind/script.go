@@ -1,0 +1,95 @@
+package anykind
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"example.com/byhand/tools/judge/internal/court/scenario"
+	"example.com/byhand/tools/judge/internal/court/stage"
+	"example.com/byhand/tools/judge/internal/court/verdict"
+	"example.com/byhand/tools/judge/script"
+)
+
+// ReadScript reads a script and checks what it allows.
+func ReadScript(file string) (*stage.Told, error) {
+	s, err := script.Read(file)
+	if err != nil {
+		return nil, err
+	}
+	t := &stage.Told{Script: s, Users: map[schema.GroupVersionResource]bool{}, Generated: map[string]bool{}, Masked: map[string]bool{}, Namespaced: map[schema.GroupResource]bool{}}
+	names := []string{scenario.FaultFree}
+	for _, sc := range ScriptScenarios(t) {
+		names = append(names, sc.Name)
+	}
+	for _, line := range s.Allow {
+		if name, _, _ := strings.Cut(line.Text, " "); !slices.Contains(names, name) {
+			return nil, s.Wrong(line.At, "allow begins with a scenario, which is one of %s", strings.Join(names, ", "))
+		}
+	}
+	return t, nil
+}
+
+// plays plays a step of the script.
+func plays(i int) stage.Step {
+	return func(s *stage.Stage) {
+		t := s.Judge.Told
+		s.Part.Step, s.Part.Began = i, time.Now()
+		ctx, cancel := context.WithTimeoutCause(s.Ctx, time.Minute, errors.New("it has not ended after a minute; kubectl delete waits for finalizers, unless it has --wait=false"))
+		defer cancel()
+		c := exec.CommandContext(ctx, "sh", "-c", t.Steps[i].Text)
+		c.Dir, c.WaitDelay = filepath.Dir(t.File), time.Second
+		c.Env = append(os.Environ(), "KUBECONFIG="+s.Part.Kubeconfig, "KUBECACHEDIR="+filepath.Join(s.Judge.Dir, "cache"),
+			"PATH="+s.Plane.Home+string(filepath.ListSeparator)+os.Getenv("PATH"))
+		if output, err := c.CombinedOutput(); err != nil {
+			stage.Check(stage.NotJudged(fmt.Sprintf("%s: %v\n%s", lastStep(s), cmp.Or(context.Cause(ctx), err), bytes.TrimSpace(output))))
+		}
+	}
+}
+
+// lastStep is the step that was played last, in words.
+func lastStep(s *stage.Stage) string {
+	t, i := s.Judge.Told, s.Part.Step
+	return fmt.Sprintf("step %s (%s:%d)", t.Steps[i].Name, t.File, t.Steps[i].At)
+}
+
+// keeps waits until all is stored as after the step that was played last, without a fault: P1, P4, P6.
+func keeps(s *stage.Stage) { keepsWithin(s, s.Bound) }
+
+// keepsWithin is keeps with a bound of its own.
+func keepsWithin(s *stage.Stage, bound time.Duration) {
+	t := s.Judge.Told
+	var all []script.Difference
+	s.Within(bound, func() bool {
+		now, _ := s.Look()
+		all = now.Against(t.Ends[s.Part.Step].Stored, func(name string) bool { return t.Masked[name] || t.Allows(s.Scenario.Name+" "+name) })
+		return len(all) == 0
+	}, func() verdict.Finding { return differs(s, bound, all) })
+}
+
+// differs says that what is stored is not what it is without a fault.
+func differs(s *stage.Stage, bound time.Duration, all []script.Difference) verdict.Finding {
+	p, l := P6, verdict.Different
+	var lines, allow []string
+	for _, d := range all {
+		lines, allow = append(lines, "  "+d.String()), append(allow, s.Scenario.Name+" "+d.Name)
+		if d.IsObject() && d.Was == "" {
+			p, l = P4, verdict.LeftOver
+		} else if d.IsObject() && d.Is == "" && p == P6 {
+			p, l = P1, verdict.Absent
+		}
+	}
+	f := verdict.Found(p, l, time.Now(), "%s after %s:\n%s", bound, lastStep(s), strings.Join(lines[:min(len(lines), stage.MostLines)], "\n"))
+	f.Allow = allow
+	return f
+}

@@ -1,0 +1,367 @@
+package anykind
+
+import (
+	"cmp"
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/watch"
+
+	"example.com/byhand/kit/testkit"
+	"example.com/byhand/tools/judge/internal/court/scenario"
+	"example.com/byhand/tools/judge/internal/court/stage"
+	"example.com/byhand/tools/judge/internal/court/verdict"
+	"example.com/byhand/tools/judge/script"
+)
+
+// ScriptScenarios are those of a script about any kind.
+func ScriptScenarios(t *stage.Told) (all []stage.Scenario) {
+	add := func(name, what string, steps ...stage.Step) {
+		all = append(all, stage.Scenario{Name: name, What: what, Judged: P1 | P2 | P3 | P4 | P5 | P6 | P7, Steps: steps})
+	}
+	n := len(t.Steps)
+	add("killed-before-write", "SIGKILL in place of each different write, once; then it is started again.", onFirst(testkit.KillBefore), steps(n, asTold))
+	add("killed-after-write", "SIGKILL after each different write, before its answer, once; then it is started again.", onFirst(testkit.KillAfter), steps(n, asTold))
+	add("answer-lost", "Each different write takes effect, and its answer is lost, once.", onFirst(testkit.LoseAnswer), steps(n, asTold))
+	add("down", "The program is down in each step.", steps(n, func(s *stage.Stage, i int) { s.Take(scenario.WhileDown(plays(i)), keeps) }))
+	for i, step := range t.Steps {
+		if i > 0 {
+			add("fresh-"+step.Name, "The program is started for the first time after step "+step.Name+".", scenario.WhileDown(steps(i+1, func(s *stage.Stage, i int) { plays(i)(s) })), keeps)
+		}
+	}
+	add("refused-403", "In each step it may not write what it makes (403), for 6 s.", steps(n, refused(http.StatusForbidden)))
+	add("refused-422", "In each step a policy refuses what it makes (422), for 6 s.", steps(n, refused(http.StatusUnprocessableEntity)))
+	add("refused-500", "In each step a webhook does not answer (500), so that what it makes cannot be written, for 6 s.", steps(n, refused(http.StatusInternalServerError)))
+	add("refused-create", "In each step a quota is full, so that nothing can be created (403), for 6 s.", steps(n, refused(http.StatusForbidden, http.MethodPost)))
+	if n > 1 {
+		add("events-missed", "The watches are cut, and nothing can be read, while the script goes on after its first step; the old watches cannot be resumed (410 Gone).", missed)
+		add("stale-start", "The program starts after each step, and its first list of the user's objects is older than that: from before the step, and from when one of them was being deleted; the API server refuses streaming lists.", steps(n, stale))
+	}
+	add("restart", "The program is ended and started again, and nothing has changed: it writes nothing.", atMost, silently(scenario.WhileDown(), (*stage.Stage).Ready, scenario.Wait(12*time.Second)), keeps)
+	add("drift", "A person changes each value that the program has set.", atMost, driftEach, keeps)
+	add("deleted", "A person deletes what the program has made.", atMost, deleteMade, keeps)
+	add("name-taken", "The names of what the program makes are taken by others' objects, which change, and then go.", namesTaken)
+	add("dying", "The user's objects are deleted, and a finalizer holds them. Then what was made for them is deleted: it is not made again.", atMost, die)
+	add("set-back", "Another controller changes a value, whenever the program has set it. It does not write without end.", atMost, opposeFirst)
+	return all
+}
+
+// steps plays the first steps of the script in a way.
+func steps(n int, play func(s *stage.Stage, i int)) stage.Step {
+	return func(s *stage.Stage) {
+		for i := range n {
+			play(s, i)
+		}
+	}
+}
+
+// asTold plays a step, which ends as without a fault.
+func asTold(s *stage.Stage, i int) { s.Take(plays(i), keeps, counted) }
+
+// rests waits until all is stored as after a step without a fault, and stays so: a status may lag behind.
+func rests(s *stage.Stage) { s.Take(keeps, rested, keeps) }
+
+// rested waits until the program is silent for some time, or patience is over.
+func rested(s *stage.Stage) { s.Quiet(silence, patienceAtRest) }
+
+// atMost plays the script until the last step after which there is something that the program has made, and then until all is at rest.
+func atMost(s *stage.Stage) {
+	for last, end := range slices.Backward(s.Judge.Told.Ends) {
+		if len(end.Made) > 0 {
+			s.Take(steps(last+1, asTold), rests)
+			return
+		}
+	}
+	stage.Check(makesNothing)
+}
+
+const makesNothing = stage.NotJudged("the program makes nothing")
+
+// onFirst makes a fault happen to the first try of each different write of each step.
+func onFirst(fault testkit.Fault) stage.Step {
+	return func(s *stage.Stage) {
+		var tried sync.Map
+		s.Proxy.OnWrite(func(_ int, r *http.Request) testkit.Fault {
+			_, again := tried.LoadOrStore(fmt.Sprint(s.Part.Step, r.Method, r.URL.Path), true)
+			if again || s.Judge.IsLock(testkit.TargetOf(r.URL.Path)) {
+				return testkit.Pass
+			}
+			return fault
+		})
+	}
+}
+
+// refused plays a step while writes of what the program makes are refused for the first seconds. Meanwhile it must not take
+// away the last of what it has made.
+func refused(code int, methods ...string) func(s *stage.Stage, i int) {
+	return func(s *stage.Stage, i int) {
+		writes, play := map[string]bool{}, plays(i)
+		for _, r := range s.Judge.Told.Ends[i].Writes {
+			if !slices.Contains(s.Ours(), r.Target.Resource) {
+				writes[r.Method+r.Path] = true
+			}
+		}
+		if len(writes) > 0 {
+			play = scenario.Few(40*len(writes), scenario.Disturbed(6*time.Second, scenario.Refusing(code, methods...), play))
+		}
+		s.Take(play, keeps, counted)
+	}
+}
+
+// missed plays a script of which the program misses all between the first step and the last one, and then the last one.
+// It misses something twice at most: each time it waits longer before it reads again.
+func missed(s *stage.Stage) {
+	asTold(s, 0)
+	unheard, n := []stage.Step{scenario.Cut}, len(s.Judge.Told.Steps)
+	for i := 1; i < n; i++ {
+		unheard = append(unheard, plays(i))
+		if i >= n-2 {
+			s.Take(scenario.Disturbed(8*time.Second, scenario.Unreadable, unheard...), scenario.Gone, keeps)
+			unheard = []stage.Step{scenario.Cut}
+		}
+	}
+}
+
+// stale plays a step, and then starts the program with a list from before it. If an object of the user was being deleted
+// in this step or in one before it, it also starts with a list from that moment.
+func stale(s *stage.Stage, i int) {
+	if i == 0 {
+		asTold(s, 0)
+		return
+	}
+	before := scenario.Version(s)
+	s.Take(plays(i), rests, undoes(before, verdict.Undone, "from before it"), keeps)
+	s.Part.Dying = cmp.Or(dyingSince(s, before), s.Part.Dying)
+	if s.Part.Dying != "" {
+		s.Take(undoes(s.Part.Dying, verdict.Mistaken, "from when an object of the user was being deleted"), keeps)
+	}
+}
+
+// undoes starts the program as of a version, after a step. What it changes then, it changes because of that: P6.
+func undoes(version string, why *verdict.Lesson, when string) stage.Step {
+	return func(s *stage.Stage) {
+		before, began := versions(s), time.Now()
+		scenario.StartAsOf(s, version, 6*time.Second, false)
+		after := versions(s)
+		var sent []string
+		for _, r := range accepted(s, began) {
+			object := r.Target.Resource + " " + r.Target.Name
+			changed := r.Method == http.MethodDelete || r.Target.Name == "" || before[object] != after[object]
+			if changed && len(sent) < stage.MostLines {
+				sent = append(sent, "  "+r.String())
+			}
+		}
+		if len(sent) > 0 {
+			s.Find(verdict.Found(P6, why, time.Now(), "After %s all was done. The program was started again with a list %s, and has sent:\n%s", lastStep(s), when, strings.Join(sent, "\n")))
+		}
+	}
+}
+
+// versions are those of the objects that are compared, by resource and name.
+func versions(s *stage.Stage) map[string]string {
+	_, objects := s.Look()
+	versions := map[string]string{}
+	for _, o := range objects {
+		versions[o.Resource.Resource+" "+o.GetName()] = o.GetResourceVersion()
+	}
+	return versions
+}
+
+// dyingSince returns the first version since another one at which an object of the user was being deleted, or "".
+func dyingSince(s *stage.Stage, version string) string {
+	for resource := range s.Judge.Told.Users {
+		events := stage.Must(s.Client(resource).Watch(s.Ctx, metav1.ListOptions{ResourceVersion: version, TimeoutSeconds: new(int64(1))}))
+		defer events.Stop()
+		for event := range events.ResultChan() {
+			if o, is := event.Object.(*unstructured.Unstructured); is && event.Type == watch.Modified && o.GetDeletionTimestamp() != nil {
+				return o.GetResourceVersion()
+			}
+		}
+	}
+	return ""
+}
+
+// itsObjects returns what the program has made.
+func itsObjects(s *stage.Stage) []*stage.Stored {
+	_, objects := s.Look()
+	return slices.DeleteFunc(objects, func(o *stage.Stored) bool { return !s.Judge.Told.IsMade(o) })
+}
+
+// driftEach changes each value that the program has sent for what it made: it is set back. P1.
+func driftEach(s *stage.Stage) {
+	const enough = 5
+	var wrong, allow []string
+	for _, o := range itsObjects(s) {
+		for _, leaf := range setIn(s.Judge.Told, o) {
+			name := s.Scenario.Name + " " + o.Resource.Resource + " " + leaf.Path
+			if s.Judge.Told.Allows(name) || len(wrong) == enough {
+				continue
+			}
+			if admitted, back := setsBack(s, o, leaf); admitted && !back {
+				wrong, allow = append(wrong, "  "+o.Name+" "+leaf.Path), append(allow, name)
+			}
+		}
+	}
+	if len(wrong) > 0 {
+		f := verdict.Found(P1, verdict.Drifted, time.Now(), "The program has set these values. A person has changed each, and after %s it was not set back:\n%s", onItsWay, strings.Join(wrong, "\n"))
+		f.Allow = allow
+		s.Find(f)
+	}
+}
+
+// onItsWay is how long the program may take to set a value back. Then the judge does.
+const onItsWay = 5 * time.Second
+
+// setIn are the values of an object that the program has sent, as they are stored.
+func setIn(t *stage.Told, o *stage.Stored) []script.Leaf {
+	sent := map[string]bool{}
+	for _, leaf := range script.Leaves(t.SentFor(o)) {
+		sent[leaf.Path] = true
+	}
+	return slices.DeleteFunc(script.Leaves(o.Object), func(leaf script.Leaf) bool { return !sent[leaf.Path] })
+}
+
+// setsBack gives a value another one, and reports whether the API server admits that, and whether the program sets it back.
+func setsBack(s *stage.Stage, o *stage.Stored, leaf script.Leaf) (admitted, back bool) {
+	if !change(s, o, leaf, leaf.Other()) {
+		return false, false
+	}
+	back = s.Await(onItsWay, func() bool {
+		now, err := s.Client(o.Resource).Get(s.Ctx, o.GetName(), metav1.GetOptions{})
+		return err == nil && slices.ContainsFunc(script.Leaves(now.Object), func(now script.Leaf) bool { return now.Path == leaf.Path && now.Value == leaf.Value })
+	})
+	if !back {
+		change(s, o, leaf, leaf.Value)
+	}
+	return true, back
+}
+
+// change gives a value of an object another one, as another user does. The API server may not admit that.
+func change(s *stage.Stage, o *stage.Stored, leaf script.Leaf, value any) (admitted bool) {
+	_, err := s.Client(o.Resource).Patch(s.Ctx, o.GetName(), types.JSONPatchType, stage.Encoded([]stage.Object{{"op": "replace", "path": leaf.Pointer, "value": value}}), metav1.PatchOptions{})
+	if apierrors.IsInvalid(err) || apierrors.IsForbidden(err) || apierrors.IsBadRequest(err) || apierrors.IsNotFound(err) {
+		return false
+	}
+	stage.Check(err)
+	return true
+}
+
+// deleteMade deletes what the program has made.
+func deleteMade(s *stage.Stage) {
+	for _, o := range itsObjects(s) {
+		remove(s, o)
+	}
+}
+
+// remove deletes an object, if it is there.
+func remove(s *stage.Stage, o *stage.Stored) {
+	stage.Check(scenario.IgnoreNotFound(s.Client(o.Resource).Delete(s.Ctx, o.GetName(), metav1.DeleteOptions{PropagationPolicy: new(metav1.DeletePropagationBackground)})))
+}
+
+// die deletes the user's objects, which a finalizer holds, and then what was made for them: P4.
+func die(s *stage.Stage) {
+	_, objects := s.Look()
+	for _, o := range objects {
+		if o.IsUsers() {
+			held := stage.Encoded(stage.Object{"metadata": stage.Object{"finalizers": append(o.GetFinalizers(), "example.com/held")}})
+			stage.Must(s.Client(o.Resource).Patch(s.Ctx, o.GetName(), stage.MergePatch, held, metav1.PatchOptions{}))
+			stage.Check(s.Client(o.Resource).Delete(s.Ctx, o.GetName(), metav1.DeleteOptions{}))
+		}
+	}
+	s.Take(rested, deleteMade, rested)
+	for _, o := range itsObjects(s) {
+		if o.GetDeletionTimestamp() == nil { // What was deleted has one, or is gone.
+			s.Find(verdict.Found(P4, verdict.ForTheDying, time.Now(), "The user's objects have a deletionTimestamp, and a finalizer holds them. What was made for them was deleted, and the program has made %s again.", o.Name))
+		}
+	}
+}
+
+// opposeFirst sets the first value that the program sets back to another one, again and again: P7.
+func opposeFirst(s *stage.Stage) {
+	for _, o := range itsObjects(s) {
+		for _, leaf := range setIn(s.Judge.Told, o) {
+			if _, back := setsBack(s, o, leaf); back {
+				oppose := func(s *stage.Stage) { change(s, o, leaf, leaf.Other()) }
+				s.Take(scenario.Meanwhile(5*time.Millisecond, oppose, scenario.FewTries(false, 15, verdict.Endless, scenario.Wait(15*time.Second))))
+				keepsWithin(s, 2*s.Bound) // Who doubles its pauses may have to wait as long again.
+				return
+			}
+		}
+	}
+	stage.Check(stage.NotJudged("the program sets no value back"))
+}
+
+// namesTaken plays the script until the program makes something, whose names are taken: nothing of others is written (P5), and
+// what they do is no reason to write anything (P2). When the names are free the program makes what it makes.
+func namesTaken(s *stage.Stage) {
+	t := s.Judge.Told
+	first := slices.IndexFunc(t.Ends, func(end stage.End) bool { return len(end.Made) > 0 })
+	if first < 0 {
+		stage.Check(makesNothing)
+	}
+	var strangers []*stage.Stored
+	for _, o := range t.Ends[first].Made {
+		if t.Generated[o.Resource.Resource] {
+			stage.Check(stage.NotJudged("what the program makes has another name each time"))
+		}
+		strangers = append(strangers, stranger(s, o))
+	}
+	// Who hears nothing tries again, more and more seldom: no silence is asked for.
+	s.Take(steps(first, asTold), plays(first), scenario.Few(40*len(strangers), func(s *stage.Stage) { s.Quiet(silence, 12*time.Second) }))
+	written := len(accepted(s, s.Begin))
+	for _, o := range strangers {
+		for _, leaf := range setIn(t, o) {
+			if change(s, o, leaf, leaf.Other()) {
+				break
+			}
+		}
+	}
+	s.Quiet(2*silence, patienceAtRest)
+	if now := accepted(s, s.Begin); len(now) > written {
+		s.Find(verdict.Found(P2, verdict.Noisy, time.Now(), "The names of what the program makes are taken. What has them was changed, and the program has written because of that: %s", now[written].String()))
+	}
+	for _, o := range strangers {
+		now, err := s.Client(o.Resource).Get(s.Ctx, o.GetName(), metav1.GetOptions{})
+		stage.Check(scenario.IgnoreNotFound(err))
+		switch {
+		case err != nil || now.GetUID() != o.GetUID():
+			s.Find(verdict.Found(P5, verdict.Foreign, time.Now(), "The program has deleted %s, which is not its own.", o.Name))
+		case !script.WrittenBy(now, t.IsProgram).Empty():
+			s.Find(verdict.Found(P5, verdict.Foreign, time.Now(), "The program has written %s, which is not its own.", o.Name))
+		}
+		remove(s, o)
+	}
+	keeps(s)
+}
+
+// accepted are the writes of the program since a moment that the API server has accepted.
+func accepted(s *stage.Stage, since time.Time) []verdict.Request {
+	return slices.DeleteFunc(s.Tries(since), func(r verdict.Request) bool { return r.Code != http.StatusOK && r.Code != http.StatusCreated })
+}
+
+// stranger creates another's object in the place of one that the program makes: like it, and other in each value
+// that the API server lets be another one.
+func stranger(s *stage.Stage, o *stage.Stored) *stage.Stored {
+	sent := (&unstructured.Unstructured{Object: s.Judge.Told.SentFor(o)}).DeepCopy()
+	labels := sent.GetLabels()
+	delete(sent.Object, "status")
+	sent.Object["metadata"] = stage.Object{}
+	sent.SetName(o.GetName())
+	sent.SetLabels(labels)
+	client := s.Client(o.Resource)
+	for _, leaf := range script.Leaves(sent.Object) {
+		leaf.Set(leaf.Other())
+		if _, err := client.Create(s.Ctx, sent, scenario.DryRun); err != nil {
+			leaf.Set(leaf.Value)
+		}
+	}
+	return &stage.Stored{Unstructured: stage.Must(client.Create(s.Ctx, sent, metav1.CreateOptions{})), Resource: o.Resource, Name: o.Name}
+}

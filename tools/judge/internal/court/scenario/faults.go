@@ -1,0 +1,328 @@
+package scenario
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"slices"
+	"strconv"
+	"sync"
+	"syscall"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"example.com/byhand/api/samplecontroller.k8s.io/v1alpha1"
+	"example.com/byhand/internal/tests/oracle"
+	"example.com/byhand/kit/testkit"
+	"example.com/byhand/tools/judge/internal/court/stage"
+	"example.com/byhand/tools/judge/internal/court/verdict"
+)
+
+// AtWrite makes a fault happen to the n-th write of the program.
+func AtWrite(n int, fault testkit.Fault) stage.Step {
+	return func(s *stage.Stage) {
+		s.Proxy.OnWrite(func(i int, _ *http.Request) testkit.Fault {
+			if i == n {
+				return fault
+			}
+			return testkit.Pass
+		})
+	}
+}
+
+// Held takes steps while the watches of resources deliver nothing, and holds them for some
+// time after that.
+func Held(d time.Duration, resource string, steps ...stage.Step) stage.Step {
+	return func(s *stage.Stage) {
+		defer s.Proxy.HoldWatches(resource)()
+		if resource == "foos" {
+			defer blinded(s, time.Now())
+		}
+		s.Take(append(steps, Wait(d))...)
+	}
+}
+
+// blinded notes that the program could not see the Foos since a moment.
+func blinded(s *stage.Stage, from time.Time) {
+	s.Blind = append(s.Blind, verdict.Blindness{From: from, To: time.Now()})
+}
+
+// Disturbed takes steps while disturb has its way with the requests of the program, for
+// some time at least. Leases and other locks are spared: who loses one has to end.
+func Disturbed(d time.Duration, disturb func(*stage.Stage) handler, steps ...stage.Step) stage.Step {
+	return func(s *stage.Stage) {
+		begin, handle := time.Now(), disturb(s)
+		s.Proxy.Intercept(func(w http.ResponseWriter, r *http.Request) bool {
+			return !s.Judge.IsLock(testkit.TargetOf(r.URL.Path)) && handle(w, r)
+		})
+		defer s.Proxy.Intercept(nil)
+		defer blinded(s, begin)
+		s.Take(steps...)
+		s.Pause(d - time.Since(begin))
+	}
+}
+
+// fewFailures fails if more than so many requests were refused since a moment: P7.
+func fewFailures(s *stage.Stage, since time.Time, most int) {
+	if failed := s.Failed(since); len(failed) > most {
+		s.Find(verdict.Found(P7, verdict.Flood, time.Now(), "In %s the program has sent %d requests that were refused; a program that doubles its pauses sends %d at most.",
+			time.Since(since).Round(time.Second), len(failed), most))
+	}
+}
+
+// Few takes steps, and fails if more than so many requests were refused meanwhile.
+func Few(most int, steps ...stage.Step) stage.Step {
+	return func(s *stage.Stage) {
+		begin := time.Now()
+		s.Take(steps...)
+		fewFailures(s, begin, most)
+	}
+}
+
+// opposed takes steps while another controller gives a Deployment one replica, whoever has given it others.
+func opposed(name string, steps ...stage.Step) stage.Step {
+	return Meanwhile(5*time.Millisecond, func(s *stage.Stage) {
+		if d := s.History.Deployment(name); d != nil && oracle.Replicas(d) != 1 {
+			patchDeployment(name, stage.Object{"spec": stage.Object{"replicas": 1}})(s)
+		}
+	}, steps...)
+}
+
+// Meanwhile takes steps while something is done again and again, whether it fails or not.
+func Meanwhile(pause time.Duration, do stage.Step, steps ...stage.Step) stage.Step {
+	return func(s *stage.Stage) {
+		ctx, stop := context.WithCancel(s.Ctx)
+		var doing sync.WaitGroup
+		doing.Go(func() {
+			for ctx.Err() == nil {
+				_ = stage.Try(func() { do(s) })
+				time.Sleep(pause)
+			}
+		})
+		defer doing.Wait()
+		defer stop()
+		s.Take(steps...)
+	}
+}
+
+// withoutBookmark starts the program anew, and no streaming list gets its bookmark. The program must
+// serve a new Foo, or end, before a time is over.
+func withoutBookmark(bound time.Duration) stage.Step {
+	return func(s *stage.Stage) {
+		s.Proxy.Intercept(bookmarkless)
+		defer s.Proxy.Intercept(nil)
+		s.Tolerant.Store(true)
+		defer s.Tolerant.Store(false)
+		s.KillPrograms()
+		stage.Check(s.StartProgram())
+		createFoo("b", "b", 1)(s)
+		s.Within(bound, func() bool {
+			return len(s.Running()) == 0 || !s.History.Behind() && len(s.History.Wrong()) == 0
+		}, func() verdict.Finding {
+			return verdict.Found(P1, verdict.Waiting, time.Now(), "The program was started behind a proxy that loses bookmarks. After %s it has not served Foo b, and still runs.", bound)
+		})
+	}
+}
+
+// tells waits until a Foo's status says so many available replicas, which is what its
+// Deployment has, though other things are not as they must be.
+func tells(name string, available int32) stage.Step {
+	return func(s *stage.Stage) {
+		var foo *v1alpha1.Foo
+		var has int32
+		s.Within(s.Bound, func() bool {
+			foo, has = s.History.Foo(name), 0
+			if d := s.History.Deployment(foo.Spec.DeploymentName); d != nil {
+				has = d.Status.AvailableReplicas
+			}
+			return has == available && foo.Status.AvailableReplicas == available
+		}, func() verdict.Finding {
+			return verdict.Found(P1, verdict.Untold, time.Now(), "Deployment %s has %d available replicas (expected: %d). The status of Foo %s (revision %s) says %d. It is still so after %s.",
+				foo.Spec.DeploymentName, has, available, name, foo.ResourceVersion, foo.Status.AvailableReplicas, s.Bound)
+		})
+	}
+}
+
+// Gone ends the watches and refuses to resume them: 410 Gone for every version up to now.
+func Gone(s *stage.Stage) {
+	now, _ := strconv.ParseUint(Version(s), 10, 64)
+	s.Proxy.Intercept(func(w http.ResponseWriter, r *http.Request) bool {
+		query := r.URL.Query()
+		from, err := strconv.ParseUint(query.Get("resourceVersion"), 10, 64)
+		old := err == nil && from > 0 && from < now && query.Get("watch") != "" && query.Get("sendInitialEvents") == ""
+		return old && slices.Contains(s.Resources(), testkit.TargetOf(r.URL.Path).Resource) && refuse(w, http.StatusGone)
+	})
+}
+
+// Cut ends the open watches in the middle of their stream.
+func Cut(s *stage.Stage) {
+	for _, resource := range s.Resources() {
+		s.Proxy.CutWatches(resource)
+	}
+}
+
+// staleStart takes steps, starts the program anew, and answers its first list of the user's objects as of
+// before these steps. Only a list that allows an old answer (resourceVersion=0) gets one.
+// Streaming lists are passed on, or refused as by an API server that has none. For some time
+// their watch brings nothing newer, and no streaming list.
+func staleStart(d time.Duration, streaming bool, steps ...stage.Step) stage.Step {
+	return func(s *stage.Stage) {
+		before := Version(s)
+		s.Take(steps...)
+		StartAsOf(s, before, d, streaming)
+	}
+}
+
+// Version is that of the whole storage.
+func Version(s *stage.Stage) string {
+	return stage.Must(s.Foos(s.Namespace).List(s.Ctx, metav1.ListOptions{})).GetResourceVersion()
+}
+
+// StartAsOf kills the program, and starts it with a first list as of a version, for some time.
+func StartAsOf(s *stage.Stage, version string, d time.Duration, streaming bool) {
+	for _, resource := range s.Users() {
+		defer s.Proxy.HoldWatches(resource)()
+	}
+	s.Proxy.Intercept(travel(s.Users(), version, streaming))
+	defer s.Proxy.Intercept(nil)
+	s.KillPrograms()
+	stage.Check(s.StartProgram())
+	s.Take(Wait(d))
+}
+
+// Contended takes steps while another client writes every Foo and Deployment again and again, for
+// some time at least.
+func Contended(d time.Duration, steps ...stage.Step) stage.Step {
+	return func(s *stage.Stage) {
+		i, end := 0, time.Now().Add(d)
+		Meanwhile(20*time.Millisecond, func(s *stage.Stage) {
+			i++
+			touch(s, i)
+		}, func(s *stage.Stage) {
+			s.Take(steps...)
+			s.Pause(time.Until(end))
+		})(s)
+	}
+}
+
+// touch gives each Foo and each Deployment, or each object of the kind and what was made for it, another annotation.
+func touch(s *stage.Stage, i int) {
+	if s.Judge.Kind != nil {
+		for _, path := range append(s.Made(), s.Api.Paths(s.Judge.Kind.Plural)...) {
+			s.Api.Edit(path, func(o *unstructured.Unstructured) {
+				o.SetAnnotations(map[string]string{"example.com/another": strconv.Itoa(i)})
+			})
+		}
+		return
+	}
+	foos, deployments := s.History.Names()
+	for _, name := range foos {
+		patchFoo(name, note(i))(s)
+	}
+	for _, name := range deployments {
+		patchDeployment(name, note(i))(s)
+	}
+}
+
+// note is an annotation.
+func note(i int) stage.Object {
+	return stage.Object{"metadata": stage.Object{"annotations": stage.Object{"example.com/another": strconv.Itoa(i)}}}
+}
+
+// apiServerFrozen stops the API server for some time.
+func apiServerFrozen(d time.Duration) stage.Step {
+	return func(s *stage.Stage) {
+		stage.Check(apiServer(s.World, syscall.SIGSTOP))
+		time.Sleep(d) // Not less if the judge is interrupted: the signal below must follow.
+		stage.Check(apiServer(s.World, syscall.SIGCONT))
+	}
+}
+
+// Second starts a second process of the command.
+func Second(s *stage.Stage) {
+	s.Tolerant.Store(true)
+	defer s.Tolerant.Store(false)
+	stage.Check(s.StartProgram())
+	running := s.Running()
+	p := running[len(running)-1]
+	begins := 5 * time.Second
+	if s.Judge.Contract == nil && s.Judge.Command.Args[0] == "go" {
+		begins = 30 * time.Second // It compiles.
+	}
+	s.Pause(begins)
+	if ended := p.Ended(); ended != "" {
+		stage.Check(stage.NotJudged(fmt.Sprintf("a second process of the command ends (%s). If both want the same port, let each take a free one (port 0). It printed at last:\n%s", ended, p.Words(5))))
+	}
+}
+
+// KillFirst ends the process that was started first, with SIGKILL.
+func KillFirst(s *stage.Stage) {
+	p := s.Running()[0]
+	s.Remove(p)
+	p.Kill()
+}
+
+// served waits until the Deployment that each of these Foos names is its own.
+func served(names ...string) stage.Step {
+	return func(s *stage.Stage) {
+		waits := ""
+		s.Within(s.Bound, func() bool {
+			waits = ""
+			for _, name := range names {
+				f := s.History.Foo(name)
+				d := s.History.Deployment(f.Spec.DeploymentName)
+				if d == nil || oracle.ControllerOf(d) != f.UID {
+					waits = fmt.Sprintf("Foo %s (generation %d) asks for Deployment %s, and does not control it.", name, f.Generation, f.Spec.DeploymentName)
+				}
+			}
+			return waits == ""
+		}, func() verdict.Finding {
+			return verdict.Found(P1, verdict.Deadlocked, time.Now(), "%s It is still so after %s.", waits, s.Bound)
+		})
+	}
+}
+
+// renamedBack lets a Foo, which names the Deployment of its own name, name another one, and takes
+// that back just before the program's DELETE of the first one is passed on. It fails if that one
+// is gone then.
+func renamedBack(name, other string) stage.Step {
+	return func(s *stage.Stage) {
+		uid := s.History.Deployment(name).UID
+		var once sync.Once
+		back := make(chan error, 1)
+		s.Proxy.Intercept(func(_ http.ResponseWriter, r *http.Request) bool {
+			if t := testkit.TargetOf(r.URL.Path); r.Method == http.MethodDelete && t.Resource == "deployments" && t.Name == name {
+				once.Do(func() { back <- stage.Try(func() { changeFoo(name, stage.Object{"deploymentName": name})(s) }) })
+			}
+			return false
+		})
+		defer s.Proxy.Intercept(nil)
+		changeFoo(name, stage.Object{"deploymentName": other})(s)
+		s.Needs(s.Bound, func() bool { return len(back) > 0 }, "the program has sent no DELETE of the Deployment of the earlier name")
+		stage.Check(<-back)
+		if s.Await(verdict.OnTheWay, func() bool {
+			d := s.History.Deployment(name)
+			return d == nil || d.UID != uid || d.DeletionTimestamp != nil
+		}) {
+			s.Find(verdict.Found(P1, verdict.Overtaken, time.Now(), "Foo %s named Deployment %s, and then Deployment %s again, before the API server had the program's DELETE of that one. It has deleted the Deployment that the Foo asks for.", name, other, name))
+		}
+	}
+}
+
+// FewTries takes steps, and fails if the program meanwhile tries one write, of a status or of all else, more often than that, with
+// or without success.
+func FewTries(ofStatus bool, most int, why *verdict.Lesson, steps ...stage.Step) stage.Step {
+	return func(s *stage.Stage) {
+		begin, tried := time.Now(), map[string]int{}
+		s.Take(steps...)
+		for _, w := range s.Tries(begin) {
+			if write := w.Method + " " + w.Target.String(); (w.Target.Subresource == "status") == ofStatus {
+				if tried[write]++; tried[write] == most+1 {
+					s.Find(verdict.Found(P7, why, w.At, "The program has tried %s for the %dth time in %s; %d times are enough.", write, most+1, w.At.Sub(begin).Round(time.Second), most))
+				}
+			}
+		}
+	}
+}

@@ -1,0 +1,73 @@
+package stage
+
+import (
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"example.com/byhand/kit/testkit"
+)
+
+// confine makes the program see an API server on which the namespace of its stage is all there
+// is, so that programs can be judged beside each other: none sees another's Foos. A list or a
+// watch of all namespaces becomes that of one. All Leases move into a namespace for them, and so do the
+// ConfigMaps with which older versions of controller-runtime elect a leader.
+func (s *Stage) confine(server http.Handler) {
+	s.Proxy.Next = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		t := testkit.TargetOf(r.URL.Path)
+		r = r.Clone(r.Context())
+		if s.Judge.Told != nil && t.Namespace != s.leases() { // There is only what Mutate moved.
+			s.Judge.Told.hear(r)
+		}
+		switch {
+		case t.Namespace != "" && s.Judge.IsLock(t):
+			s.moveLock(r, t)
+		case r.Method == http.MethodGet && t.Namespace == "" && t.Name == "" && s.isConfined(t):
+			r.URL.Path = strings.TrimSuffix(r.URL.Path, t.Resource) + "namespaces/" + s.Namespace + "/" + t.Resource
+		}
+		server.ServeHTTP(w, r)
+	})
+	s.Proxy.Mutate(func(r *http.Request, object map[string]any) {
+		t := testkit.TargetOf(r.URL.Path)
+		metadata, _ := object["metadata"].(map[string]any)
+		annotations, _ := metadata["annotations"].(map[string]any)
+		switch {
+		case metadata == nil:
+		case annotations[leaderAnnotation] != nil && t.Resource == "configmaps":
+			s.Judge.locks.Store(fmt.Sprint(t.Namespace, " ", metadata["name"]), true)
+			s.moveLock(r, t)
+			metadata["namespace"] = s.leases()
+		case t.Resource == "leases":
+			metadata["namespace"] = s.leases()
+		}
+	})
+}
+
+// leaderAnnotation is on what is no Lease, and elects a leader all the same.
+const leaderAnnotation = "control-plane.alpha.kubernetes.io/leader"
+
+// IsLock reports whether a request is about a Lease, or a ConfigMap that elects a leader: that has shown when the program
+// created it.
+func (j *Judge) IsLock(t testkit.Target) bool {
+	_, elects := j.locks.Load(t.Namespace + " " + t.Name)
+	return t.Resource == "leases" || t.Resource == "configmaps" && elects
+}
+
+// moveLock moves a request about a lock into the namespace for Leases.
+func (s *Stage) moveLock(r *http.Request, t testkit.Target) {
+	r.URL.Path = strings.Replace(r.URL.Path, "/namespaces/"+t.Namespace+"/", "/namespaces/"+s.leases()+"/", 1)
+}
+
+// isConfined reports whether the program sees the objects of its namespace only.
+func (s *Stage) isConfined(t testkit.Target) bool {
+	if s.Judge.Told != nil {
+		return s.Judge.Told.Namespaced[schema.GroupResource{Group: t.Group, Resource: t.Resource}]
+	}
+	return slices.Contains([]string{"foos", "deployments"}, t.Resource)
+}
+
+// leases is the namespace of the Leases. It is another one, for a scenario may delete its own.
+func (s *Stage) leases() string { return s.Namespace + "-leases" }

@@ -1,0 +1,84 @@
+package stage
+
+import (
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/client-go/discovery"
+
+	"example.com/byhand/internal/tests"
+	"example.com/byhand/kit/testkit"
+	"example.com/byhand/tools/judge/internal/court/verdict"
+)
+
+// A program sees the namespace of its stage, and nothing of what others do beside it. That of a script does so of each kind
+// that is in namespaces.
+func TestConfined(t *testing.T) {
+	ofScript := &Told{Namespaced: map[schema.GroupResource]bool{}}
+	ofScript.Meet(discovery.NewDiscoveryClientForConfigOrDie(tests.NewAPIServer().Config()))
+	for _, told := range []*Told{nil, ofScript} {
+		var got, body string
+		s := &Stage{World: &World{Judge: &Judge{Told: told}}, Namespace: "here", Proxy: &testkit.Faults{}}
+		s.confine(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+			sent := new(strings.Builder)
+			_ = r.Write(sent)
+			_, body, _ = strings.Cut(sent.String(), "\r\n\r\n")
+			got = r.Method + " " + r.URL.String()
+		}))
+		for _, test := range []struct{ request, want string }{
+			{"GET /apis/apps/v1/deployments?watch=true", "GET /apis/apps/v1/namespaces/here/deployments?watch=true"},
+			{"GET /apis/samplecontroller.k8s.io/v1alpha1/foos", "GET /apis/samplecontroller.k8s.io/v1alpha1/namespaces/here/foos"},
+			{"GET /apis/apps/v1/namespaces/there/deployments", "GET /apis/apps/v1/namespaces/there/deployments"},
+			{"PUT /apis/samplecontroller.k8s.io/v1alpha1/namespaces/here/foos/foos/status", "PUT /apis/samplecontroller.k8s.io/v1alpha1/namespaces/here/foos/foos/status"},
+			{"GET /api/v1/namespaces", "GET /api/v1/namespaces"},
+			{"GET /apis/apps/v1", "GET /apis/apps/v1"},
+			{"GET /apis/coordination.k8s.io/v1/namespaces/default/leases/one", "GET /apis/coordination.k8s.io/v1/namespaces/here-leases/leases/one"},
+			{"PUT /apis/coordination.k8s.io/v1/namespaces/default/leases/one", "PUT /apis/coordination.k8s.io/v1/namespaces/here-leases/leases/one"},
+		} {
+			method, url, _ := strings.Cut(test.request, " ")
+			r := httptest.NewRequest(method, url, strings.NewReader(`{"metadata":{"namespace":"default"}}`))
+			r.Header.Set("Content-Type", "application/json")
+			s.Proxy.ServeHTTP(httptest.NewRecorder(), r)
+			if got != test.want {
+				t.Errorf("%s becomes %s, want %s", test.request, got, test.want)
+			}
+			if moved := strings.Contains(body, "here-leases"); moved != strings.HasPrefix(test.want, "PUT /apis/coord") {
+				t.Errorf("%s sends %s", test.request, body)
+			}
+		}
+	}
+}
+
+// A ConfigMap that elects a leader is a lock from its creation on; another one is not.
+func TestConfinedLock(t *testing.T) {
+	var got []string
+	s := &Stage{World: &World{Judge: &Judge{}}, Namespace: "here", Proxy: &testkit.Faults{}}
+	s.confine(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { got = append(got, r.Method+" "+r.URL.Path) }))
+	for _, test := range []struct{ method, path, body string }{
+		{"GET", "/lock", ""},
+		{"POST", "", `{"metadata":{"name":"lock","annotations":{"control-plane.alpha.kubernetes.io/leader":"{}"}}}`},
+		{"GET", "/lock", ""},
+		{"PUT", "/lock", `{"metadata":{"name":"lock","annotations":{"control-plane.alpha.kubernetes.io/leader":"{}"}}}`},
+		{"POST", "", `{"metadata":{"name":"other"}}`},
+		{"GET", "/other", ""},
+	} {
+		r := httptest.NewRequest(test.method, "/api/v1/namespaces/default/configmaps"+test.path, strings.NewReader(test.body))
+		s.Proxy.ServeHTTP(httptest.NewRecorder(), r)
+	}
+	for _, r := range s.Requests(time.Time{}, func(verdict.Request) bool { return true }) {
+		if r.Target.Name == "lock" {
+			t.Errorf("%s counts, as if it were for an object that the program makes", r)
+		}
+	}
+	const at = "/api/v1/namespaces/"
+	want := []string{"GET " + at + "default/configmaps/lock", "POST " + at + "here-leases/configmaps", "GET " + at + "here-leases/configmaps/lock",
+		"PUT " + at + "here-leases/configmaps/lock", "POST " + at + "default/configmaps", "GET " + at + "default/configmaps/other"}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("-want +got:\n%s", diff)
+	}
+}

@@ -1,0 +1,58 @@
+package stage
+
+import (
+	"context"
+	"math"
+	"time"
+
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"example.com/byhand/internal/tests/oracle"
+)
+
+// playDeployments does what the controller of Deployments does, in no time.
+func (s *Stage) playDeployments() {
+	for s.Ctx.Err() == nil && !s.ending.Load() {
+		for _, d := range s.History.Unfinished() {
+			ctx, cancel := context.WithTimeout(s.Ctx, 5*time.Second)
+			// A conflict: the next version is on its way.
+			_ = Try(func() { s.play(ctx, d.DeepCopy()) })
+			cancel()
+		}
+		s.Pause(20 * time.Millisecond)
+	}
+}
+
+// play finishes the rollout of a Deployment, or its deletion in the foreground: it has no
+// Pods to wait for.
+func (s *Stage) play(ctx context.Context, d *appsv1.Deployment) {
+	deployments := s.Kube.AppsV1().Deployments(s.Namespace)
+	if d.DeletionTimestamp != nil {
+		d.Finalizers = nil
+		Must(deployments.Update(ctx, d, metav1.UpdateOptions{}))
+		return
+	}
+	n := s.History.MayHave(d)
+	d.Status = appsv1.DeploymentStatus{ObservedGeneration: d.Generation, Replicas: n, UpdatedReplicas: n, ReadyReplicas: n, AvailableReplicas: n}
+	if d.Spec.Paused { // Its template was changed.
+		d.Status.UpdatedReplicas = 0
+	}
+	switch {
+	case n == 0 && oracle.Replicas(d) > 0:
+		d.Status.Conditions = []appsv1.DeploymentCondition{{Type: appsv1.DeploymentProgressing, Status: corev1.ConditionFalse, Reason: "ReplicaSetCreateError", Message: "replicasets.apps are forbidden: exceeded quota"}}
+	case n < oracle.Replicas(d):
+		d.Status.Conditions = []appsv1.DeploymentCondition{{Type: appsv1.DeploymentReplicaFailure, Status: corev1.ConditionTrue, Reason: "FailedCreate", Message: "pods are forbidden: exceeded quota"}}
+	}
+	s.History.Wrote(Must(deployments.UpdateStatus(ctx, d, metav1.UpdateOptions{})))
+}
+
+// PodsAtMost lets no Deployment have more Pods than that, as a quota does.
+func PodsAtMost(n int32, steps ...Step) Step {
+	return func(s *Stage) {
+		s.History.Most.Store(n)
+		defer s.History.Most.Store(math.MaxInt32)
+		s.Take(steps...)
+	}
+}

@@ -1,0 +1,178 @@
+package stage
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"syscall"
+	"time"
+
+	"example.com/byhand/internal/run/subprocess"
+)
+
+// process is a program that runs, or has run: a process of the command, or a function in memory.
+type process interface {
+	Done() <-chan struct{}
+	Ended() string // how, "" while it runs
+	Kill()
+	Stop(patience time.Duration) (remark string)
+	began() time.Time
+	Words(lines int) string // the last ones that it has printed
+	peak() uint64           // the most memory that it has held
+}
+
+// Command is how the program is started.
+type Command struct {
+	Args []string // each {kubeconfig} becomes the path of the file
+	Dir  string
+}
+
+// program is one process of the command, with all that it starts: a group of its own, so
+// that a signal to the group also meets the child of `go run`.
+type program struct {
+	*subprocess.Process
+	tail *Tail
+	// mark is in the environment of everything that it starts. Processes that leave the
+	// group are found by it.
+	mark string
+}
+
+// markName is the variable of the mark. The value begins with the judge's process id.
+const markName = "FOO_JUDGE"
+
+// started is how many programs were started.
+var started atomic.Int64
+
+// start starts the command.
+func (c Command) start(kubeconfig string) (*program, error) {
+	args := make([]string, len(c.Args))
+	for i, arg := range c.Args {
+		args[i] = strings.ReplaceAll(arg, "{kubeconfig}", kubeconfig)
+	}
+	p := &program{tail: &Tail{}}
+	p.mark = fmt.Sprintf("%s=%d-%d", markName, os.Getpid(), started.Add(1))
+	cmd := exec.Command(args[0], args[1:]...)
+	cmd.Dir = c.Dir
+	cmd.Env = append(os.Environ(), "KUBECONFIG="+kubeconfig, p.mark)
+	cmd.Stdout, cmd.Stderr = p.tail, p.tail
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	// A child that lives on may hold the output open: do not wait for it.
+	cmd.WaitDelay = time.Second
+	var err error
+	p.Process, err = subprocess.Start(cmd)
+	return p, err
+}
+
+// Kill ends the process and everything that it has started, at once, and returns when
+// all of it is gone.
+func (p *program) Kill() {
+	p.Process.Kill()
+	// Again and again: one of them may have started another one in between.
+	for deadline := time.Now().Add(5 * time.Second); time.Now().Before(deadline); time.Sleep(10 * time.Millisecond) {
+		left := p.processes()
+		if len(left) == 0 {
+			return
+		}
+		for _, pid := range left {
+			_ = syscall.Kill(pid, syscall.SIGKILL)
+		}
+	}
+}
+
+// Stop asks the process to end, and kills it if it has not ended after some time. It
+// returns a word about what was not as it should be.
+func (p *program) Stop(patience time.Duration) (remark string) {
+	if err := p.Process.Stop(patience); errors.Is(err, subprocess.ErrKilled) {
+		remark = fmt.Sprintf("runs on for %s after SIGTERM", patience)
+	}
+	for end := time.Now().Add(time.Second); remark == "" && len(p.processes()) > 0; time.Sleep(20 * time.Millisecond) {
+		if time.Now().After(end) {
+			remark = "leaves processes behind after SIGTERM"
+		}
+	}
+	p.Kill()
+	return remark
+}
+
+func (p *program) began() time.Time { return p.Started }
+
+func (p *program) Words(lines int) string { return p.tail.Lines(lines) }
+
+// processes returns the processes that the program has started and that still run.
+func (p *program) processes() (pids []int) { return Processes("environ", p.mark) }
+
+// Processes returns those that have a text in a file of proc(5) whose texts end with a NUL.
+func Processes(name, text string) (pids []int) {
+	files, _ := filepath.Glob("/proc/[0-9]*/" + name)
+	for _, file := range files {
+		content, err := os.ReadFile(file)
+		if err != nil || !slices.Contains(strings.Split(string(content), "\x00"), text) {
+			continue // ended, or another program's
+		}
+		if pid, err := strconv.Atoi(filepath.Base(filepath.Dir(file))); err == nil {
+			pids = append(pids, pid)
+		}
+	}
+	return pids
+}
+
+// peak returns the most memory that the processes of the program have held, in bytes.
+func (p *program) peak() (sum uint64) {
+	for _, pid := range p.processes() {
+		sum += subprocess.Peak(pid)
+	}
+	return sum
+}
+
+// Tail keeps the end of what is written to it, however much that is.
+type Tail struct {
+	mu   sync.Mutex
+	kept []byte
+}
+
+const tailSize = 16 << 10
+
+// Write implements io.Writer.
+func (t *Tail) Write(b []byte) (int, error) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.kept = append(t.kept, b[max(0, len(b)-tailSize):]...)
+	if over := len(t.kept) - tailSize; over > 0 {
+		t.kept = append(t.kept[:0], t.kept[over:]...)
+	}
+	return len(b), nil
+}
+
+// Lines returns the first lines that are kept, which say what is wrong with a flag, and the
+// last ones, indented.
+func (t *Tail) Lines(n int) string {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	text := strings.ToValidUTF8(strings.TrimSpace(string(t.kept)), "?")
+	if text == "" {
+		return "\t(it has printed nothing)"
+	}
+	lines := strings.Split(text, "\n")
+	if len(lines) > n+2 {
+		lines = slices.Concat(lines[:2], []string{"…"}, lines[len(lines)-n:])
+	}
+	return "\t" + strings.Join(lines, "\n\t")
+}
+
+// CheckCommand fails for a command that cannot be started.
+func CheckCommand(args []string) error {
+	if len(args) == 0 {
+		return errors.New("which program? Give its command after --, for example: go run ./tools/judge -- ./mine --kubeconfig {kubeconfig}")
+	}
+	if _, err := exec.LookPath(args[0]); err != nil {
+		return fmt.Errorf("the command does not start: %w", err)
+	}
+	return nil
+}

@@ -1,0 +1,35 @@
+package stage
+
+import (
+	"net/http"
+	"slices"
+	"time"
+
+	"example.com/byhand/tools/judge/internal/court/verdict"
+)
+
+// Requests returns the requests since a moment that want picks; without those for Events and locks.
+func (s *Stage) Requests(since time.Time, want func(verdict.Request) bool) (found []verdict.Request) {
+	for _, line := range s.Proxy.Log() {
+		if r := (verdict.Request{Request: line}); !r.At.Before(since) && r.Target.Resource != "events" && !s.Judge.IsLock(r.Target) && want(r) {
+			found = append(found, r)
+		}
+	}
+	return found
+}
+
+// heardSince reports whether any request has come.
+func (s *Stage) heardSince(since time.Time) bool {
+	log := s.Proxy.Log()
+	return len(log) > 0 && !log[len(log)-1].At.Before(since)
+}
+
+// lostLease reports whether the last request for a Lease, or another lock, has failed: who cannot renew one has to end.
+func (s *Stage) lostLease() bool {
+	for _, r := range slices.Backward(s.Proxy.Log()) {
+		if s.Judge.IsLock(r.Target) {
+			return r.Code == 0 || r.Code >= http.StatusBadRequest
+		}
+	}
+	return false
+}

@@ -1,0 +1,159 @@
+package stage
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"example.com/byhand/tools/judge/internal/court/verdict"
+)
+
+// The program of a stage is supervised as a kubelet does: what ends by itself is started
+// again, after a pause, and noted.
+
+const (
+	// mostExits is when the judge gives up.
+	mostExits = 5
+	// firstPatience is how long the first request may take: `go run` compiles.
+	firstPatience, patience = 2 * time.Minute, time.Minute
+	// gracePeriod is the time after SIGTERM; a program that does not end in it has less from then on.
+	gracePeriod, lessGrace = 10 * time.Second, time.Second
+)
+
+// StartProgram starts one process of the command.
+func (s *Stage) StartProgram() error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.ending.Load() {
+		return nil
+	}
+	p, err := s.newProcess()
+	if err != nil {
+		return err
+	}
+	s.programs = append(s.programs, p)
+	s.playing.Go(func() { s.supervise(p) })
+	return nil
+}
+
+// supervise starts a program again that has ended by itself.
+func (s *Stage) supervise(p process) {
+	<-p.Done()
+	if s.ending.Load() || !slices.Contains(s.Running(), p) {
+		return
+	}
+	s.exits.Add(1)
+	if !s.Judge.Heard.Load() {
+		return // ready says what there is to say.
+	}
+	s.Remove(p)
+	if s.Tolerant.Load() {
+		return
+	}
+	if !s.lostLease() {
+		s.Find(verdict.Found(verdict.P7, verdict.Exits, time.Now(), "The program ended by itself: %s. It printed at last:\n%s", p.Ended(), p.Words(8)))
+	}
+	if Try(func() { s.Pause(time.Second) }) == nil {
+		s.startAgain()
+	}
+}
+
+func (s *Stage) startAgain() {
+	if err := s.StartProgram(); err != nil {
+		s.Remark("%v", err)
+	}
+}
+
+// killAndStartAgain is what happens at a write: SIGKILL, and a new process.
+func (s *Stage) killAndStartAgain() {
+	s.KillPrograms()
+	s.playing.Go(s.startAgain)
+}
+
+// KillPrograms ends all processes with SIGKILL.
+func (s *Stage) KillPrograms() {
+	for _, p := range s.Running() {
+		s.Remove(p)
+		p.Kill()
+	}
+	s.freeLeases()
+}
+
+// freeLeases takes the Leases and the other locks of processes away that have ended: to wait until they expire
+// would show nothing.
+func (s *Stage) freeLeases() {
+	if s.Api != nil {
+		for _, path := range s.Api.Paths("leases") {
+			s.Api.Remove(path)
+		}
+		return
+	}
+	_ = s.Kube.CoordinationV1().Leases(s.leases()).DeleteCollection(s.Ctx, metav1.DeleteOptions{}, metav1.ListOptions{})
+	_ = s.Kube.CoreV1().ConfigMaps(s.leases()).DeleteCollection(s.Ctx, metav1.DeleteOptions{}, metav1.ListOptions{})
+}
+
+// stopPrograms ends all processes with SIGTERM, for good.
+func (s *Stage) stopPrograms() {
+	s.ending.Store(true)
+	s.EndPrograms()
+}
+
+// EndPrograms ends all processes with SIGTERM.
+func (s *Stage) EndPrograms() {
+	for _, p := range s.Running() {
+		s.Remove(p)
+		grace := gracePeriod
+		if s.Judge.lingers.Load() {
+			grace = lessGrace
+		}
+		if remark := p.Stop(grace); remark != "" && !s.Judge.lingers.Swap(true) {
+			s.Judge.Remark("the program " + remark)
+		}
+	}
+	s.freeLeases()
+}
+
+// Ready waits for a request of the program that was started last.
+func (s *Stage) Ready() {
+	bound, known := patience, s.Judge.Heard.Load()
+	if !known {
+		bound = firstPatience
+	}
+	if s.Await(bound, func() bool {
+		running := s.Running()
+		heard := len(running) > 0 && s.heardSince(running[len(running)-1].began())
+		if !heard && !known && len(running) > 0 && running[0].Ended() != "" {
+			Check(fmt.Errorf("the command ended before it sent a request: %s. It printed at last:\n%s", running[0].Ended(), running[0].Words(20)))
+		}
+		return heard
+	}) {
+		s.Judge.Heard.Store(true)
+		return
+	}
+	switch {
+	case known:
+		s.Fail(verdict.Found(verdict.P1, verdict.Absent, time.Now(), "The program was started again, and for %s no request came.", bound))
+	case s.Judge.Contract != nil:
+		Check(fmt.Errorf("run has sent no request within %s with the config that it was given", bound))
+	}
+	printed := ""
+	for _, p := range s.Running() {
+		printed += p.Words(20)
+	}
+	Check(fmt.Errorf("no request came through the proxy within %s. The program must use the kubeconfig that $KUBECONFIG names; if it wants a flag, write {kubeconfig} in the command, as in --kubeconfig {kubeconfig}. It printed at last:\n%s", bound, printed))
+}
+
+func (s *Stage) Running() []process {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return slices.Clone(s.programs)
+}
+
+// Remove makes the end of a program an expected one.
+func (s *Stage) Remove(p process) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.programs = slices.DeleteFunc(s.programs, func(other process) bool { return other == p })
+}

@@ -1,0 +1,190 @@
+package stage
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"net/http"
+	"slices"
+	"time"
+
+	"k8s.io/apimachinery/pkg/types"
+
+	"example.com/byhand/tools/judge/internal/court/verdict"
+	"example.com/byhand/tools/judge/script"
+)
+
+// Object is JSON to be.
+type Object = map[string]any
+
+const MergePatch = types.MergePatchType
+
+func Encoded(patch any) []byte { return Must(json.Marshal(patch)) }
+
+// A step ends its stage as a test ends itself with FailNow: from however deep it was called, what is deferred is done, and
+// the rest is not.
+
+// ended is the panic that ends a stage.
+type ended struct{ why error }
+
+// Check ends the stage if there is an error.
+func Check(err error) {
+	if err != nil {
+		panic(ended{err})
+	}
+}
+
+// Must returns the value of a call, and ends the stage if that has failed.
+func Must[T any](value T, err error) T {
+	Check(err)
+	return value
+}
+
+// Try returns why what it does has ended, nil if it was done. What another goroutine than that of the stage does, it does in
+// a try of its own.
+func Try(do func()) (err error) {
+	defer func() {
+		switch reason := recover().(type) {
+		case nil:
+		case ended:
+			err = reason.why
+		default:
+			panic(reason)
+		}
+	}()
+	do()
+	return nil
+}
+
+// Fail ends the stage with what it has found.
+func (s *Stage) Fail(findings ...verdict.Finding) {
+	s.Find(findings...)
+	Check(errShort)
+}
+
+// Pause waits. The stage ends if the program ends again and again.
+func (s *Stage) Pause(d time.Duration) {
+	for end := s.Canary.Now() + d; ; {
+		select {
+		case <-time.After(end - s.Canary.Now()):
+		case <-s.Ctx.Done():
+			Check(s.Ctx.Err())
+		}
+		if s.exits.Load() >= mostExits {
+			Check(errShort)
+		}
+		if s.Canary.Now() >= end {
+			return
+		}
+	}
+}
+
+// Await waits until something is so, and reports whether it was before the time was over.
+func (s *Stage) Await(bound time.Duration, is func() bool) bool {
+	for end := s.Canary.Now() + bound; !is(); s.Pause(20 * time.Millisecond) {
+		if s.Canary.Now() > end {
+			return false
+		}
+	}
+	return true
+}
+
+// Within waits until something is so. If it is not before the time is over, the program falls short of it, as wrong
+// says.
+func (s *Stage) Within(bound time.Duration, is func() bool, wrong func() verdict.Finding) {
+	if !s.Await(bound, is) {
+		s.Fail(wrong())
+	}
+}
+
+// Needs waits for what others than the program do. Without it nothing can be judged.
+func (s *Stage) Needs(bound time.Duration, is func() bool, missing string) {
+	if !s.Await(bound, is) {
+		Check(NotJudged(missing))
+	}
+}
+
+// Tries are the writes that the program has tried since a moment.
+func (s *Stage) Tries(since time.Time) []verdict.Request {
+	return s.Requests(since, func(r verdict.Request) bool { return r.Method != http.MethodGet && r.Target.Namespace == s.Namespace })
+}
+
+// WritesSince are those that count for a silence: of a program about Foos those of Foos and Deployments.
+func (s *Stage) WritesSince(since time.Time) []verdict.Request {
+	return slices.DeleteFunc(s.Tries(since), func(r verdict.Request) bool {
+		return s.Judge.Foos() && !slices.Contains(s.Resources(), r.Target.Resource)
+	})
+}
+
+// Quiet waits until the program has tried no write for some time, and nothing that a script compares has changed. It reports
+// whether that has begun before patience was over.
+func (s *Stage) Quiet(d, patience time.Duration) bool {
+	var last script.Snapshot
+	begin, written := s.Canary.Now(), -1
+	for since := begin; since <= begin+patience; s.Pause(d / 30) {
+		now := last
+		if s.Judge.Told != nil {
+			now, _ = s.Look()
+		}
+		if n := len(s.WritesSince(s.Begin)); n != written || !maps.Equal(now, last) {
+			written, last, since = n, now, s.Canary.Now()
+		} else if s.Canary.Now() > since+d {
+			return true
+		}
+	}
+	return false
+}
+
+// Silent waits until the program writes nothing for a while: P2. What it does over a long
+// time the scenario idle shows.
+func Silent(s *Stage) {
+	const quiet, patience = 2 * time.Second, 30 * time.Second
+	if !s.Quiet(quiet, patience) {
+		s.Fail(verdict.Found(verdict.P2, verdict.Noisy, time.Now(), "There is nothing to do, and for %s the program has not been silent for %s: %d writes in the last 10 s.", patience, quiet, len(s.WritesSince(time.Now().Add(-10*time.Second)))))
+	}
+}
+
+// Converge waits until everything is as it must be, and finds what is not when the time is
+// over: P1 and P4.
+func (s *Stage) Converge(bound time.Duration) {
+	seen := -1
+	var wrong []verdict.Finding
+	if s.Await(bound, func() bool {
+		changes := s.History.Changes()
+		if changes == seen || s.History.Behind() {
+			return false
+		}
+		wrong, seen = s.History.Wrong(), changes
+		return len(wrong) == 0
+	}) {
+		return
+	}
+	if s.History.Behind() || len(wrong) == 0 {
+		Check(NotJudged(Late))
+	}
+	var theirs []verdict.Finding
+	for _, f := range wrong {
+		if f.Property != 0 {
+			f.Text, f.At = fmt.Sprintf("%s It is still so after %s.", f.Text, bound), time.Now()
+			theirs = append(theirs, f)
+		}
+	}
+	switch writes := s.WritesSince(time.Now().Add(-10 * time.Second)); {
+	case len(theirs) > 0:
+	case len(writes) > 3:
+		theirs = append(theirs, verdict.Found(verdict.P1|verdict.P2, verdict.Noisy, time.Now(), "%s After %s the program still writes: %d times in the last 10 s.", wrong[0].Text, bound, len(writes)))
+	default:
+		Check(NotJudged("the controllers of Kubernetes are not done after " + bound.String() + ": " + wrong[0].Text))
+	}
+	s.Fail(theirs...)
+}
+
+// Late: the judge does not see what it has done itself.
+const Late = "the judge's own watch is late"
+
+// Failed returns the requests since a moment that were refused or got no answer.
+func (s *Stage) Failed(since time.Time) []verdict.Request {
+	return s.Requests(since, func(r verdict.Request) bool {
+		return r.Code == http.StatusForbidden || r.Code == http.StatusTooManyRequests || r.Code == http.StatusUnprocessableEntity || r.Code >= 500
+	})
+}

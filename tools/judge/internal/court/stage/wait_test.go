@@ -1,0 +1,38 @@
+package stage
+
+import (
+	"errors"
+	"testing"
+	"time"
+)
+
+// A step ends its stage from however deep it was called, and what is deferred is done. Another panic is a mistake of the judge.
+func TestTry(t *testing.T) {
+	refused, undone := errors.New("refused"), false
+	err := Try(func() {
+		defer func() { undone = true }()
+		func() { Must(1, refused) }()
+		t.Error("it goes on")
+	})
+	if err != refused || !undone {
+		t.Errorf("the error is %v, and what was deferred is done: %t", err, undone)
+	}
+	if err := Try(func() { Check(nil) }); err != nil {
+		t.Error(err)
+	}
+	defer func() {
+		if recover() != "a mistake" {
+			t.Error("a mistake ends the stage, and no more")
+		}
+	}()
+	_ = Try(func() { panic("a mistake") })
+}
+
+// A program that ends again and again is not waited for.
+func TestExitsEndAWait(t *testing.T) {
+	s := &Stage{World: &World{}, Ctx: t.Context()}
+	s.exits.Store(mostExits)
+	if err := Try(func() { s.Await(time.Hour, func() bool { return false }) }); err != errShort {
+		t.Errorf("the wait ends with %v", err)
+	}
+}

@@ -1,0 +1,70 @@
+package verdict
+
+import (
+	"fmt"
+	"strings"
+	"time"
+)
+
+// Properties is a set of what a controller must do.
+type Properties uint8
+
+const (
+	P1 Properties = 1 << iota // converges, and stays
+	P2                        // silence
+	P3                        // never two Deployments
+	P4                        // no orphan
+	P5                        // nothing foreign is written
+	P6                        // the same end as without the fault
+	P7                        // bounded
+	P8                        // a good Foo does not wait for bad ones
+)
+
+// property describes one of them.
+type property struct {
+	bit               Properties
+	name, short, says string
+}
+
+// all are the properties, in the order of the columns.
+var all = []property{
+	{P1, "P1", "converges", "It converges, and stays: each Foo has the one Deployment that it asks for and a true status.availableReplicas; where the name is another's, the Foo has none and no replicas. Once reached, the program itself does not undo it."},
+	{P2, "P2", "silent", "Silence: when there is nothing to do, it writes no Foo and no Deployment. Events and Leases do not count."},
+	{P3, "P3", "never two", "Never two: at no revision does one Foo control two Deployments, except between a rename and its clean-up."},
+	{P4, "P4", "no orphan", "No orphan: no Deployment is left of a Foo that is gone, or of a name that a Foo had."},
+	{P5, "P5", "nothing foreign", "Nothing foreign: at no revision has it written a Deployment that its Foo does not control, or the spec of a Foo."},
+	{P6, "P6", "the same end", "The same end: after a fault, the Deployments and the status are those of a run without it."},
+	{P7, "P7", "bounded", "Bounded: while its requests fail, or what it writes is undone again and again, it sends few of them; it needs at most 1 GiB, and it does not exit."},
+	{P8, "P8", "no good Foo waits", "A good Foo does not wait for bad ones: it takes at most 5 times as long as alone, plus 2 s."},
+}
+
+// String returns "P1 P3" for P1|P3.
+func (p Properties) String() string {
+	var names []string
+	for _, one := range all {
+		if p&one.bit != 0 {
+			names = append(names, one.name)
+		}
+	}
+	return strings.Join(names, " ")
+}
+
+// Finding is one violation.
+type Finding struct {
+	// Property is 0 for what is not the program's fault but keeps a state from being as it
+	// must be: the controllers of Kubernetes are not done.
+	Property Properties
+	Lesson   *Lesson
+	// Text says what was asked and what was seen, at which revision.
+	Text string
+	// At is when it was seen; the requests before led to it.
+	At time.Time
+	// Requests are the last ones before at.
+	Requests []string
+	// Allow is what a script says if this is meant so; the name of the property if it is empty.
+	Allow []string
+}
+
+func Found(property Properties, lesson *Lesson, at time.Time, format string, args ...any) Finding {
+	return Finding{Property: property, Lesson: lesson, At: at, Text: fmt.Sprintf(format, args...)}
+}

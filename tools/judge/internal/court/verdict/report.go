@@ -1,0 +1,215 @@
+package verdict
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+	"runtime/debug"
+	"slices"
+	"strings"
+	"time"
+
+	"sigs.k8s.io/yaml"
+)
+
+// Result is what the judge says about one scenario. It is what is written as JSON.
+type Result struct {
+	Scenario string `json:"scenario"`
+	What     string `json:"what"`
+	// Marks has "✓", "✗" or "–" for each property.
+	Marks map[string]string `json:"marks"`
+	// NotJudged says why there is no mark.
+	NotJudged  string      `json:"notJudged,omitempty"`
+	Violations []violation `json:"violations,omitempty"`
+	Remarks    []string    `json:"remarks,omitempty"`
+	Seconds    float64     `json:"seconds"`
+	Slow       bool        // the machine was, meanwhile
+}
+
+// violation is one finding in words.
+type violation struct {
+	Properties string   `json:"properties"`
+	Seen       string   `json:"seen"`
+	Requests   []string `json:"requests,omitempty"`
+	Why        string   `json:"why"`
+	Resembles  string   `json:"resembles,omitempty"`
+	Right      string   `json:"right"`
+}
+
+// Verdict is the file of -json.
+type Verdict struct {
+	Command []string `json:"command"`
+	// Judge is the commit that the judge was built from, and Flags are its flags, without -json.
+	Judge   string    `json:"judge,omitempty"`
+	Flags   []string  `json:"flags,omitempty"`
+	Quick   bool      `json:"quick"`
+	Began   time.Time `json:"began"`
+	Seconds float64   `json:"seconds"`
+	Results []Result  `json:"results"`
+	Remarks []string  `json:"remarks,omitempty"`
+}
+
+// Result returns the result of a scenario, nil if it has none yet.
+func (v *Verdict) Result(scenario string) *Result {
+	for i := range v.Results {
+		if v.Results[i].Scenario == scenario {
+			return &v.Results[i]
+		}
+	}
+	return nil
+}
+
+// Judge adds what was found, of these properties, and the mark of each.
+func (r *Result) Judge(judged Properties, findings []Finding) {
+	r.Marks = map[string]string{}
+	bad := Properties(0)
+	for _, f := range findings {
+		bad |= f.Property & (judged | P7)
+		// What else is wrong may follow from it.
+		at := len(r.Violations)
+		if f.Property&P5 != 0 {
+			at = 0
+		}
+		r.Violations = slices.Insert(r.Violations, at, violation{(f.Property & (judged | P7)).String(), f.Text, f.Requests, f.Lesson.why, f.Lesson.resembles, f.Lesson.right})
+	}
+	for _, p := range all {
+		switch {
+		case bad&p.bit != 0:
+			r.Marks[p.name] = "✗"
+		case judged&p.bit == 0 || r.NotJudged != "":
+			r.Marks[p.name] = "–"
+		default:
+			r.Marks[p.name] = "✓"
+		}
+	}
+}
+
+// Short reports whether the program falls short.
+func (r *Result) Short() bool { return len(r.Violations) > 0 }
+
+// Line is the rest of a row of the table on the terminal, which begins with the name.
+func (r *Result) Line() string {
+	var marks []string
+	for _, p := range all {
+		marks = append(marks, r.Marks[p.name])
+	}
+	text := fmt.Sprintf(" %s  %5.0f s", strings.Join(marks, "  "), r.Seconds)
+	if r.NotJudged != "" {
+		text += "  " + FirstLine(r.NotJudged)
+	}
+	return text
+}
+
+// Header is what the columns mean, and the first row.
+func Header() string {
+	var names, meanings []string
+	for _, p := range all {
+		names, meanings = append(names, p.name), append(meanings, p.name+" "+p.short)
+	}
+	return strings.Join(meanings, ", ") + "\n" + strings.Repeat(" ", 30) + strings.Join(names, " ")
+}
+
+// Add prints a result, one of so many.
+func (v *Verdict) Add(w io.Writer, r Result, of int) {
+	v.Results = append(v.Results, r)
+	fmt.Fprintf(w, "%5s  %-22s%s\n", fmt.Sprintf("%d/%d", len(v.Results), of), r.Scenario, r.Line())
+}
+
+// Sum prints how many fall short.
+func (v *Verdict) Sum(w io.Writer, short int) {
+	if len(v.Results) > 0 {
+		fmt.Fprintf(w, "\n%d of %d scenarios fall short, in %s\n", short, len(v.Results), time.Since(v.Began).Round(100*time.Millisecond))
+	}
+}
+
+// Print says in words where the program falls short, in the order of the results.
+func (v *Verdict) Print(w io.Writer) (short int) {
+	for _, r := range v.Results {
+		if r.NotJudged != "" {
+			fmt.Fprintf(w, "\n%s: not judged: %s\n", r.Scenario, r.NotJudged)
+		}
+		if !r.Short() {
+			continue
+		}
+		short++
+		fmt.Fprintf(w, "\n%s: %s\n", r.Scenario, r.What)
+		for _, violation := range r.Violations {
+			violation.print(w)
+		}
+		if len(r.Violations) > 1 && strings.Contains(r.Violations[0].Properties, "P5") {
+			fmt.Fprintln(w, "  Mend P5 first: the others may follow from it.")
+		}
+		for _, remark := range r.Remarks {
+			fmt.Fprintf(w, "  (%s)\n", remark)
+		}
+	}
+	for _, remark := range v.Remarks {
+		fmt.Fprintf(w, "\nBy the way: %s.\n", remark)
+	}
+	return short
+}
+
+func (v *violation) print(w io.Writer) {
+	fmt.Fprintf(w, "  ✗ %s  %s\n", v.Properties, v.Seen)
+	if len(v.Requests) > 0 {
+		fmt.Fprintf(w, "    The last requests before that:\n      %s\n", strings.Join(v.Requests, "\n      "))
+	}
+	fmt.Fprintf(w, "    Why it matters: %s\n", v.Why)
+	if v.Resembles != "" {
+		fmt.Fprintf(w, "    A real bug like it: %s\n", v.Resembles)
+	}
+	fmt.Fprintf(w, "    Done right: %s\n", v.Right)
+}
+
+// ThisJudge is the commit that this program was built from.
+func ThisJudge() string {
+	info, ok := debug.ReadBuildInfo()
+	if !ok {
+		return unknown
+	}
+	return commitOf(info.Settings)
+}
+
+// unknown is the commit of a program that was built without one, as by go run.
+const unknown = "unknown"
+
+func commitOf(settings []debug.BuildSetting) string {
+	commit, changed := unknown, ""
+	for _, s := range settings {
+		switch {
+		case s.Key == "vcs.revision":
+			commit = s.Value
+		case s.Key == "vcs.modified" && s.Value == "true":
+			changed = ", with changes that are not committed"
+		}
+	}
+	return commit + changed
+}
+
+// Save writes the verdict as JSON.
+func (v *Verdict) Save(file string) error {
+	content, err := json.MarshalIndent(v, "", "  ")
+	if err != nil {
+		return err
+	}
+	return os.WriteFile(file, append(content, '\n'), 0o644)
+}
+
+// FirstLine is that of a text, and the next one if it ends with a colon.
+func FirstLine(text string) string {
+	line, rest, _ := strings.Cut(text, "\n")
+	if strings.HasSuffix(line, ":") {
+		next, _, _ := strings.Cut(rest, "\n")
+		line += " " + strings.TrimSpace(next)
+	}
+	return strings.TrimSpace(line)
+}
+
+func MustYAML(value any) string {
+	text, err := yaml.Marshal(value)
+	if err != nil {
+		panic(err)
+	}
+	return string(text)
+}
