@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -48,7 +49,7 @@ func (l *Line) UnmarshalYAML(node *yaml.Node) error {
 
 var (
 	aName      = regexp.MustCompile(`^[a-z]([a-z0-9-]*[a-z0-9])?$`)
-	aNamespace = regexp.MustCompile(`(?m)(^|\s)(-n|--namespace|-A|--all-namespaces)(\s|=|$)`)
+	aNamespace = regexp.MustCompile(`(?m)(^|\s)((-n|--namespace)([\s=]+[^\s=$"]|$)|(-A|--all-namespaces)(\s|=|$))`)
 )
 
 // UnmarshalYAML implements yaml.Unmarshaler.
@@ -63,7 +64,10 @@ func (s *Step) UnmarshalYAML(node *yaml.Node) error {
 	case strings.TrimSpace(s.Text) == "":
 		return fmt.Errorf("line %d: step %s does nothing", s.At, s.Name)
 	case aNamespace.MatchString(s.Text):
-		return fmt.Errorf("line %d: step %s names a namespace; the judge plays each scenario in one of its own, which kubectl takes by itself", s.At, s.Name)
+		return fmt.Errorf("line %d: step %s names a namespace; the judge plays each scenario in a new one, which kubectl takes by itself and $NAMESPACE names", s.At, s.Name)
+	}
+	if output, err := exec.Command("sh", "-nc", s.Text).CombinedOutput(); err != nil {
+		return fmt.Errorf("line %d: step %s is no command of the shell: %s", s.At, s.Name, bytes.TrimSpace(output))
 	}
 	return nil
 }

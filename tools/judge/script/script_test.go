@@ -24,6 +24,8 @@ func TestWrong(t *testing.T) {
 		{"steps:\n- Create it: b", "line 2: the name of a step"},
 		{"steps:\n- a: ''", "line 2: step a does nothing"},
 		{"steps:\n- a: kubectl delete foo a\n- b: |\n    true\n    kubectl -n x get foo", "line 3: step b names a namespace"},
+		{"steps:\n- a: kubectl get foo -n $NAMESPACE\n- b: 'if true; then'", "line 3: step b is no command of the shell: sh: "},
+		{"steps:\n- a: b\n-c", "line 3: could not find expected ':'"},
 		{"crds:\n- none.yaml\nsteps:\n- a: b", ":2: "},
 		{"allow:\n- [a]\nsteps:\n- a: b", "line 2: cannot unmarshal"},
 	} {
@@ -105,9 +107,9 @@ func TestAgainst(t *testing.T) {
 		now  func(script.Snapshot)
 		want []string
 	}{
-		{func(s script.Snapshot) { s["things a .spec.replicas"] = "3" }, []string{"things a .spec.replicas: 3; without a fault: 1"}},
-		{func(s script.Snapshot) { clear(s) }, []string{"things a: not there; without a fault: an object"}},
-		{func(s script.Snapshot) { s["things b"], s["things b .spec"] = script.AnObject, "x" }, []string{"things b: an object; without a fault: not there"}},
+		{func(s script.Snapshot) { s["things a .spec.replicas"] = "3" }, []string{"things a .spec.replicas: 3; learned: 1"}},
+		{func(s script.Snapshot) { clear(s) }, []string{"things a: not there; learned: an object"}},
+		{func(s script.Snapshot) { s["things b"], s["things b .spec"] = script.AnObject, "x" }, []string{"things b: an object; learned: not there"}},
 		{func(s script.Snapshot) { s["things a .spec.set[=\"y\"]"] = "skipped" }, nil},
 	} {
 		now, _ := snapshot(t, stored)

@@ -36,7 +36,7 @@ func (s Snapshot) Add(name string, object *unstructured.Unstructured, kept func(
 			case strings.HasSuffix(leaf.Path, ".observedGeneration") && leaf.Value == object.GetGeneration():
 				s[leaf.Path] = "the generation"
 			default:
-				s[leaf.Path] = fmt.Sprint(leaf.Value)
+				s[leaf.Path] = cmp.Or(fmt.Sprint(leaf.Value), `""`) // "" means that there is no entry.
 			}
 		}
 	})
@@ -120,7 +120,7 @@ func (s Snapshot) Against(was Snapshot, skip func(name string) bool) (all []Diff
 }
 
 func (d Difference) String() string {
-	return fmt.Sprintf("%s: %s; without a fault: %s", d.Name, cmp.Or(d.Is, "not there"), cmp.Or(d.Was, "not there"))
+	return fmt.Sprintf("%s: %s; learned: %s", d.Name, cmp.Or(d.Is, "not there"), cmp.Or(d.Was, "not there"))
 }
 
 // IsObject reports whether it is about an object, and not about a value of it.

@@ -31,7 +31,7 @@ type options struct {
 	quick, list, caveats bool
 	beside               int
 	scenario, json       string
-	script               string
+	script, learned      string
 	args, flags          []string
 }
 
@@ -49,6 +49,7 @@ func Main() {
 	flag.BoolVar(&o.caveats, "caveats", false, "also the scenarios that play the limitations in controller/foo/doc.go")
 	flag.StringVar(&o.json, "json", "", "write the verdict to this `file` as JSON")
 	flag.StringVar(&o.script, "script", "", "judge a program about any kind, by the script in this `file`; its command may stand there")
+	flag.StringVar(&o.learned, "learned", "", "with -script: write what the judge takes for right to this `file`, to read and to commit")
 	flag.Parse()
 	o.args = flag.Args()
 	flag.Visit(func(f *flag.Flag) {
@@ -84,6 +85,7 @@ func do(ctx context.Context, o options) (short int, err error) {
 		if t, err = anykind.ReadScript(o.script); err != nil {
 			return 0, err
 		}
+		t.Learned = o.learned
 		scenario.All = append([]stage.Scenario{{Name: scenario.FaultFree, What: "The script without a fault."}}, anykind.ScriptScenarios(t)...)
 		if t.Controller = strings.Join(o.args, " "); len(c.Args) == 0 {
 			c.Args, c.Dir = t.Command, filepath.Dir(t.File)

@@ -1,6 +1,7 @@
 package anykind
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"errors"
@@ -196,28 +197,67 @@ func mask(t *stage.Told, before []stage.End) (same bool) {
 	return same
 }
 
-// print says what was learned.
-func print(t *stage.Told, w io.Writer) {
-	fmt.Fprintf(w, "\nWhat I have learned from %s, without a fault. What the program does wrong each time I take for right, so see if it is:\n", t.File)
-	before := script.Snapshot{}
-	for i, end := range t.Ends {
-		fmt.Fprintf(w, "  %s: %d writes\n", t.Steps[i].Name, len(end.Writes))
-		changes := end.Stored.Against(before, func(name string) bool { return t.Masked[name] })
-		for _, name := range slices.Sorted(maps.Keys(end.Stored)) {
-			if object, path, _ := strings.Cut(name, " ."); before[object] == "" && strings.HasPrefix(path, "status.") {
-				changes = append(changes, script.Difference{Name: name, Is: end.Stored[name]})
+// late starts the program for the first time after a step, without a fault, and notes the conditions that only one of the
+// runs has: a program may add a condition only when it sees a change.
+func late(i int) stage.Step {
+	return func(s *stage.Stage) {
+		t := s.Judge.Told
+		s.Take(startsAfter(i), rested)
+		now, _ := s.Look()
+		for _, d := range now.Against(t.Ends[i].Stored, func(name string) bool { return t.Masked[name] }) {
+			if strings.Contains(d.Name, " .status.conditions[") && (d.Is == "" || d.Was == "") {
+				t.History[d.Name] = true
 			}
 		}
+	}
+}
+
+// learnHistory plays late after each step with conditions.
+func learnHistory(ctx context.Context, t *stage.Told, play player) {
+	for i, end := range t.Ends {
+		names := slices.Collect(maps.Keys(end.Stored))
+		if i > 0 && slices.ContainsFunc(names, func(name string) bool { return strings.Contains(name, " .status.conditions[") }) {
+			stage.Must(play(ctx, &stage.Scenario{Name: "late-" + t.Steps[i].Name, Steps: []stage.Step{late(i)}}))
+		}
+	}
+}
+
+// print says what was learned: the values of the objects that the program makes, and each change.
+func print(t *stage.Told, w io.Writer) {
+	fmt.Fprintf(w, "# Learned from %s without a fault. The judge compares with this. Check it: if the program is wrong here, the judge does not notice.\n", t.File)
+	before := script.Snapshot{}
+	for i, end := range t.Ends {
+		fmt.Fprintf(w, "%s: # %d writes\n", t.Steps[i].Name, len(end.Writes))
+		if len(end.Writes) == 0 && len(end.Stored) > 0 {
+			fmt.Fprintf(w, "  # The program wrote nothing in this step. Is the object finished, or the step without effect? Then the scenarios test nothing here.\n")
+		}
+		changes := end.Stored.Against(before, func(name string) bool { return t.Masked[name] })
+		for name, is := range end.Stored {
+			object, path, isValue := strings.Cut(name, " .")
+			made := slices.ContainsFunc(end.Made, func(o *stage.Stored) bool { return o.Name == object })
+			if isValue && before[object] == "" && !t.Masked[name] && (made || strings.HasPrefix(path, "status.")) {
+				changes = append(changes, script.Difference{Name: name, Is: is})
+			}
+		}
+		slices.SortFunc(changes, func(a, b script.Difference) int { return cmp.Compare(a.Name, b.Name) })
 		for _, d := range changes {
-			fmt.Fprintf(w, "    %s: %s\n", d.Name, cmp.Or(d.Is, "gone"))
+			fmt.Fprintf(w, "  %s: %s\n", d.Name, short(cmp.Or(d.Is, "gone")))
 		}
 		before = end.Stored
 	}
-	fmt.Fprintf(w, "  it reads: %s\n  another one each time, and not compared: %s\n  of another name each time: %s\n\n",
-		listed(stage.Names(t.Resources())), listed(slices.Sorted(maps.Keys(t.Masked))), listed(slices.Sorted(maps.Keys(t.Generated))))
+	fmt.Fprintf(w, "# The program reads: %s\n# Ignored, because it differs between two runs: %s\n# Ignored in runs that start late, because it depends on what the program saw: %s\n# Objects with generated names: %s\n\n",
+		listed(stage.Names(t.Resources())), listed(slices.Sorted(maps.Keys(t.Masked))), listed(slices.Sorted(maps.Keys(t.History))), listed(slices.Sorted(maps.Keys(t.Generated))))
 }
 
-func listed(names []string) string { return cmp.Or(strings.Join(names, ", "), "nothing") }
+// short cuts a long value, such as the data of a Secret.
+func short(text string) string {
+	if len(text) <= 200 {
+		return text
+	}
+	return fmt.Sprintf("%.60s… (%d bytes)", text, len(text))
+}
+
+func listed(names []string) string { return cmp.Or(strings.Join(names, ", "), "none") }
 
 // player plays a scenario, and returns what came of it.
 type player = func(ctx context.Context, sc *stage.Scenario) (verdict.Result, error)
@@ -232,7 +272,13 @@ func LearnScript(ctx context.Context, w *stage.World, play player, report func(v
 		t.Meet(w.Kube.Discovery())
 		r := learn(ctx, w, play)
 		if learned = len(t.Ends) == len(t.Steps); learned {
-			print(t, os.Stdout)
+			learnHistory(ctx, t, play)
+			var text bytes.Buffer
+			print(t, &text)
+			fmt.Printf("\n%s", &text)
+			if t.Learned != "" {
+				stage.Check(os.WriteFile(t.Learned, text.Bytes(), 0o644))
+			}
 		}
 		fmt.Println(verdict.Header())
 		report(r)

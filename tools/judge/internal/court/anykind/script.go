@@ -27,7 +27,7 @@ func ReadScript(file string) (*stage.Told, error) {
 	if err != nil {
 		return nil, err
 	}
-	t := &stage.Told{Script: s, Users: map[schema.GroupVersionResource]bool{}, Generated: map[string]bool{}, Masked: map[string]bool{}, Namespaced: map[schema.GroupResource]bool{}}
+	t := &stage.Told{Script: s, Users: map[schema.GroupVersionResource]bool{}, Generated: map[string]bool{}, Masked: map[string]bool{}, History: map[string]bool{}, Namespaced: map[schema.GroupResource]bool{}}
 	names := []string{scenario.FaultFree}
 	for _, sc := range ScriptScenarios(t) {
 		names = append(names, sc.Name)
@@ -49,7 +49,7 @@ func plays(i int) stage.Step {
 		defer cancel()
 		c := exec.CommandContext(ctx, "sh", "-c", t.Steps[i].Text)
 		c.Dir, c.WaitDelay = filepath.Dir(t.File), time.Second
-		c.Env = append(os.Environ(), "KUBECONFIG="+s.Part.Kubeconfig, "KUBECACHEDIR="+filepath.Join(s.Judge.Dir, "cache"),
+		c.Env = append(os.Environ(), "NAMESPACE="+s.Namespace, "KUBECONFIG="+s.Part.Kubeconfig, "KUBECACHEDIR="+filepath.Join(s.Judge.Dir, "cache"),
 			"PATH="+s.Plane.Home+string(filepath.ListSeparator)+os.Getenv("PATH"))
 		if output, err := c.CombinedOutput(); err != nil {
 			stage.Check(stage.NotJudged(fmt.Sprintf("%s: %v\n%s", lastStep(s), cmp.Or(context.Cause(ctx), err), bytes.TrimSpace(output))))
@@ -72,9 +72,16 @@ func keepsWithin(s *stage.Stage, bound time.Duration) {
 	var all []script.Difference
 	s.Within(bound, func() bool {
 		now, _ := s.Look()
-		all = now.Against(t.Ends[s.Part.Step].Stored, func(name string) bool { return t.Masked[name] || t.Allows(s.Scenario.Name+" "+name) })
+		all = now.Against(t.Ends[s.Part.Step].Stored, func(name string) bool {
+			return t.Masked[name] || t.History[name] && startsLate(s.Scenario) || t.Allows(s.Scenario.Name+" "+name)
+		})
 		return len(all) == 0
 	}, func() verdict.Finding { return differs(s, bound, all) })
+}
+
+// startsLate reports whether the program does not see everything that happens in a scenario.
+func startsLate(sc *stage.Scenario) bool {
+	return strings.HasPrefix(sc.Name, "fresh-") || slices.Contains([]string{"down", "events-missed", "stale-start"}, sc.Name)
 }
 
 // differs says that what is stored is not what it is without a fault.
@@ -88,6 +95,9 @@ func differs(s *stage.Stage, bound time.Duration, all []script.Difference) verdi
 		} else if d.IsObject() && d.Is == "" && p == P6 {
 			p, l = P1, verdict.Absent
 		}
+	}
+	if l == verdict.Different && strings.HasPrefix(s.Scenario.Name, "fresh-") {
+		l = verdict.Late
 	}
 	f := verdict.Found(p, l, time.Now(), "%s after %s:\n%s", bound, lastStep(s), strings.Join(lines[:min(len(lines), stage.MostLines)], "\n"))
 	f.Allow = allow

@@ -14,6 +14,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/watch"
+	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
 
 	"example.com/byhand/kit/testkit"
 	"example.com/byhand/tools/judge/internal/court/scenario"
@@ -24,33 +25,37 @@ import (
 
 // ScriptScenarios are those of a script about any kind.
 func ScriptScenarios(t *stage.Told) (all []stage.Scenario) {
-	add := func(name, what string, steps ...stage.Step) {
-		all = append(all, stage.Scenario{Name: name, What: what, Judged: P1 | P2 | P3 | P4 | P5 | P6 | P7, Steps: steps})
+	// P1, P4, P6 and P7 are looked at after each step: keeps, exits.
+	add := func(more verdict.Properties, name, what string, steps ...stage.Step) {
+		all = append(all, stage.Scenario{Name: name, What: what, Judged: P1 | P4 | P6 | P7 | more, Steps: steps})
 	}
 	n := len(t.Steps)
-	add("killed-before-write", "SIGKILL in place of each different write, once; then it is started again.", onFirst(testkit.KillBefore), steps(n, asTold))
-	add("killed-after-write", "SIGKILL after each different write, before its answer, once; then it is started again.", onFirst(testkit.KillAfter), steps(n, asTold))
-	add("answer-lost", "Each different write takes effect, and its answer is lost, once.", onFirst(testkit.LoseAnswer), steps(n, asTold))
-	add("down", "The program is down in each step.", steps(n, func(s *stage.Stage, i int) { s.Take(scenario.WhileDown(plays(i)), keeps) }))
+	add(P3, "killed-before-write", "SIGKILL in place of each different write, once; then it is started again.", onFirst(testkit.KillBefore), steps(n, asTold), met)
+	add(P3, "killed-after-write", "SIGKILL after each different write, before its answer, once; then it is started again.", onFirst(testkit.KillAfter), steps(n, asTold), met)
+	add(P3, "answer-lost", "Each different write takes effect, and its answer is lost, once.", onFirst(testkit.LoseAnswer), steps(n, asTold), met)
+	add(0, "down", "The program is down in each step.", steps(n, func(s *stage.Stage, i int) {
+		begin, end := during(5*time.Second, plays(i))
+		s.Take(scenario.WhileDown(begin), end, keeps)
+	}))
 	for i, step := range t.Steps {
 		if i > 0 {
-			add("fresh-"+step.Name, "The program is started for the first time after step "+step.Name+".", scenario.WhileDown(steps(i+1, func(s *stage.Stage, i int) { plays(i)(s) })), keeps)
+			add(0, "fresh-"+step.Name, "The program is started for the first time after step "+step.Name+".", startsAfter(i), keeps)
 		}
 	}
-	add("refused-403", "In each step it may not write what it makes (403), for 6 s.", steps(n, refused(http.StatusForbidden)))
-	add("refused-422", "In each step a policy refuses what it makes (422), for 6 s.", steps(n, refused(http.StatusUnprocessableEntity)))
-	add("refused-500", "In each step a webhook does not answer (500), so that what it makes cannot be written, for 6 s.", steps(n, refused(http.StatusInternalServerError)))
-	add("refused-create", "In each step a quota is full, so that nothing can be created (403), for 6 s.", steps(n, refused(http.StatusForbidden, http.MethodPost)))
+	add(P3, "refused-403", "In each step it may not write (403), for 6 s.", steps(n, refused(http.StatusForbidden)), met)
+	add(P3, "refused-422", "In each step a policy refuses its writes (422), for 6 s.", steps(n, refused(http.StatusUnprocessableEntity)), met)
+	add(P3, "refused-500", "In each step a webhook does not answer (500), so that its writes fail, for 6 s.", steps(n, refused(http.StatusInternalServerError)), met)
+	add(P3, "refused-create", "In each step a quota is full, so that nothing can be created (403), for 6 s.", steps(n, refused(http.StatusForbidden, http.MethodPost)), met)
 	if n > 1 {
-		add("events-missed", "The watches are cut, and nothing can be read, while the script goes on after its first step; the old watches cannot be resumed (410 Gone).", missed)
-		add("stale-start", "The program starts after each step, and its first list of the user's objects is older than that: from before the step, and from when one of them was being deleted; the API server refuses streaming lists.", steps(n, stale))
+		add(0, "events-missed", "The watches are cut, and nothing can be read, while the script goes on after its first step; the old watches cannot be resumed (410 Gone).", missed)
+		add(0, "stale-start", "The program starts after each step, and its first list of the user's objects is older than that: from before the step, and from when one of them was being deleted; the API server refuses streaming lists.", steps(n, stale))
 	}
-	add("restart", "The program is ended and started again, and nothing has changed: it writes nothing.", atMost, silently(scenario.WhileDown(), (*stage.Stage).Ready, scenario.Wait(12*time.Second)), keeps)
-	add("drift", "A person changes each value that the program has set.", atMost, driftEach, keeps)
-	add("deleted", "A person deletes what the program has made.", atMost, deleteMade, keeps)
-	add("name-taken", "The names of what the program makes are taken by others' objects, which change, and then go.", namesTaken)
-	add("dying", "The user's objects are deleted, and a finalizer holds them. Then what was made for them is deleted: it is not made again.", atMost, die)
-	add("set-back", "Another controller changes a value, whenever the program has set it. It does not write without end.", atMost, opposeFirst)
+	add(P2, "restart", "The program is ended and started again, and nothing has changed: it writes nothing.", atMost, silently(scenario.WhileDown(), (*stage.Stage).Ready, scenario.Wait(12*time.Second)), keeps)
+	add(0, "drift", "A person changes each value that the program has set.", atMost, driftEach, keeps)
+	add(0, "deleted", "A person deletes what the program has made.", makes, atMost, deleteMade, keeps)
+	add(P2|P5, "name-taken", "The names of what the program makes are taken by others' objects, which change, and then go.", makes, namesTaken)
+	add(0, "dying", "The user's objects are deleted, and a finalizer holds them. Then what was made for them is deleted: it is not made again.", makes, atMost, die)
+	add(0, "set-back", "Another controller changes a value, whenever the program has set it. It does not write without end.", atMost, opposeFirst)
 	return all
 }
 
@@ -72,18 +77,59 @@ func rests(s *stage.Stage) { s.Take(keeps, rested, keeps) }
 // rested waits until the program is silent for some time, or patience is over.
 func rested(s *stage.Stage) { s.Quiet(silence, patienceAtRest) }
 
-// atMost plays the script until the last step after which there is something that the program has made, and then until all is at rest.
+// startsAfter starts the program for the first time after a step.
+func startsAfter(i int) stage.Step {
+	return func(s *stage.Stage) {
+		if len(s.Judge.Told.Ends[i].Stored) == 0 {
+			stage.Check(stage.NotJudged("after the step there is no object, so a program that starts then has nothing to do"))
+		}
+		scenario.WhileDown(steps(i+1, func(s *stage.Stage, i int) { plays(i)(s) }))(s)
+	}
+}
+
+// atMost plays the script until the last step after which there are objects, of the program if it makes any, and then until
+// all is at rest.
 func atMost(s *stage.Stage) {
+	made := s.Judge.Told.Makes()
 	for last, end := range slices.Backward(s.Judge.Told.Ends) {
-		if len(end.Made) > 0 {
+		if len(end.Made) > 0 || !made && len(end.Stored) > 0 {
 			s.Take(steps(last+1, asTold), rests)
 			return
 		}
 	}
-	stage.Check(makesNothing)
+	stage.Check(stage.NotJudged("after no step is there an object"))
 }
 
-const makesNothing = stage.NotJudged("the program makes nothing")
+// makes ends the stage if there is nothing that the program has made.
+func makes(s *stage.Stage) {
+	if !s.Judge.Told.Makes() {
+		stage.Check(stage.NotJudged("the program creates no object, it only changes the user's"))
+	}
+}
+
+// met ends the stage if the fault has met no request: then nothing was tested.
+func met(s *stage.Stage) {
+	if s.Met.Load() == 0 {
+		stage.Check(stage.NotJudged("the program has sent no request that the fault could meet"))
+	}
+}
+
+// during plays steps while the program cannot act, but not longer than d. end waits for the rest: kubectl delete waits for
+// a finalizer, which only the program removes.
+func during(d time.Duration, steps ...stage.Step) (begin, end stage.Step) {
+	ended := make(chan error, 1)
+	begin = func(s *stage.Stage) {
+		s.Playing.Go(func() {
+			ended <- stage.Try(func() {
+				for _, step := range steps {
+					step(s)
+				}
+			})
+		})
+		s.Await(d, func() bool { return len(ended) > 0 })
+	}
+	return begin, func(*stage.Stage) { stage.Check(<-ended) }
+}
 
 // onFirst makes a fault happen to the first try of each different write of each step.
 func onFirst(fault testkit.Fault) stage.Step {
@@ -91,28 +137,31 @@ func onFirst(fault testkit.Fault) stage.Step {
 		var tried sync.Map
 		s.Proxy.OnWrite(func(_ int, r *http.Request) testkit.Fault {
 			_, again := tried.LoadOrStore(fmt.Sprint(s.Part.Step, r.Method, r.URL.Path), true)
-			if again || s.Judge.IsLock(testkit.TargetOf(r.URL.Path)) {
+			if again || s.Judge.Spared(testkit.TargetOf(r.URL.Path)) {
 				return testkit.Pass
 			}
+			s.Met.Add(1)
 			return fault
 		})
 	}
 }
 
-// refused plays a step while writes of what the program makes are refused for the first seconds. Meanwhile it must not take
-// away the last of what it has made.
+// refused plays a step while writes are refused for the first seconds. Meanwhile the program must not delete the last of the
+// objects that it has made.
 func refused(code int, methods ...string) func(s *stage.Stage, i int) {
 	return func(s *stage.Stage, i int) {
-		writes, play := map[string]bool{}, plays(i)
+		writes := map[string]bool{}
 		for _, r := range s.Judge.Told.Ends[i].Writes {
-			if !slices.Contains(s.Ours(), r.Target.Resource) {
+			if len(methods) == 0 || slices.Contains(methods, r.Method) {
 				writes[r.Method+r.Path] = true
 			}
 		}
-		if len(writes) > 0 {
-			play = scenario.Few(40*len(writes), scenario.Disturbed(6*time.Second, scenario.Refusing(code, methods...), play))
+		if len(writes) == 0 {
+			asTold(s, i)
+			return
 		}
-		s.Take(play, keeps, counted)
+		begin, end := during(6*time.Second, plays(i))
+		s.Take(scenario.Few(40*len(writes), scenario.Disturbed(6*time.Second, scenario.Refusing(code, methods...), begin)), end, keeps, counted)
 	}
 }
 
@@ -120,12 +169,13 @@ func refused(code int, methods ...string) func(s *stage.Stage, i int) {
 // It misses something twice at most: each time it waits longer before it reads again.
 func missed(s *stage.Stage) {
 	asTold(s, 0)
-	unheard, n := []stage.Step{scenario.Cut}, len(s.Judge.Told.Steps)
-	for i := 1; i < n; i++ {
+	var unheard []stage.Step
+	for i, n := 1, len(s.Judge.Told.Steps); i < n; i++ {
 		unheard = append(unheard, plays(i))
 		if i >= n-2 {
-			s.Take(scenario.Disturbed(8*time.Second, scenario.Unreadable, unheard...), scenario.Gone, keeps)
-			unheard = []stage.Step{scenario.Cut}
+			begin, end := during(8*time.Second, unheard...)
+			s.Take(scenario.Disturbed(8*time.Second, scenario.Unreadable, scenario.Cut, begin), end, scenario.Gone, keeps)
+			unheard = nil
 		}
 	}
 }
@@ -199,16 +249,28 @@ func itsObjects(s *stage.Stage) []*stage.Stored {
 func driftEach(s *stage.Stage) {
 	const enough = 5
 	var wrong, allow []string
-	for _, o := range itsObjects(s) {
+	tried := 0
+	_, objects := s.Look()
+	for _, o := range objects {
 		for _, leaf := range setIn(s.Judge.Told, o) {
 			name := s.Scenario.Name + " " + o.Resource.Resource + " " + leaf.Path
-			if s.Judge.Told.Allows(name) || len(wrong) == enough {
+			if s.Judge.Told.Allows(name) || len(wrong) > enough {
 				continue
 			}
-			if admitted, back := setsBack(s, o, leaf); admitted && !back {
+			admitted, back := setsBack(s, o, leaf)
+			if admitted {
+				tried++
+			}
+			if admitted && !back {
 				wrong, allow = append(wrong, "  "+o.Name+" "+leaf.Path), append(allow, name)
 			}
 		}
+	}
+	if tried == 0 {
+		stage.Check(stage.NotJudged("the program has set no value that another user could change"))
+	}
+	if len(wrong) > enough {
+		wrong, allow = append(wrong[:enough], "  and at least one more; the rest was not tried"), allow[:enough]
 	}
 	if len(wrong) > 0 {
 		f := verdict.Found(P1, verdict.Drifted, time.Now(), "The program has set these values. A person has changed each, and after %s it was not set back:\n%s", onItsWay, strings.Join(wrong, "\n"))
@@ -220,11 +282,16 @@ func driftEach(s *stage.Stage) {
 // onItsWay is how long the program may take to set a value back. Then the judge does.
 const onItsWay = 5 * time.Second
 
-// setIn are the values of an object that the program has sent, as they are stored.
+// setIn are the values of an object that the program has sent to create it, as they are stored. Of the user's object they
+// are the values that the program has written.
 func setIn(t *stage.Told, o *stage.Stored) []script.Leaf {
 	sent := map[string]bool{}
-	for _, leaf := range script.Leaves(t.SentFor(o)) {
-		sent[leaf.Path] = true
+	if t.IsMade(o) {
+		for _, leaf := range script.Leaves(t.SentFor(o)) {
+			sent[leaf.Path] = true
+		}
+	} else {
+		script.WrittenBy(o.Unstructured, t.IsProgram).Leaves().Iterate(func(path fieldpath.Path) { sent[path.String()] = true })
 	}
 	return slices.DeleteFunc(script.Leaves(o.Object), func(leaf script.Leaf) bool { return !sent[leaf.Path] })
 }
@@ -286,7 +353,8 @@ func die(s *stage.Stage) {
 
 // opposeFirst sets the first value that the program sets back to another one, again and again: P7.
 func opposeFirst(s *stage.Stage) {
-	for _, o := range itsObjects(s) {
+	_, objects := s.Look()
+	for _, o := range objects {
 		for _, leaf := range setIn(s.Judge.Told, o) {
 			if _, back := setsBack(s, o, leaf); back {
 				oppose := func(s *stage.Stage) { change(s, o, leaf, leaf.Other()) }
@@ -304,9 +372,6 @@ func opposeFirst(s *stage.Stage) {
 func namesTaken(s *stage.Stage) {
 	t := s.Judge.Told
 	first := slices.IndexFunc(t.Ends, func(end stage.End) bool { return len(end.Made) > 0 })
-	if first < 0 {
-		stage.Check(makesNothing)
-	}
 	var strangers []*stage.Stored
 	for _, o := range t.Ends[first].Made {
 		if t.Generated[o.Resource.Resource] {

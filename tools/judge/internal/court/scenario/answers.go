@@ -78,13 +78,19 @@ func Refusing(code int, methods ...string) func(*stage.Stage) handler {
 	}
 }
 
-// WritesMade reports whether a request writes what the program makes: of one about Foos, a Deployment.
+// WritesMade reports whether a request writes an object that the program makes: of a program about Foos, a Deployment. In
+// a script it may also be the user's object: many programs write only its status, annotations or finalizers.
 func WritesMade(s *stage.Stage, r *http.Request) bool {
 	resource := testkit.TargetOf(r.URL.Path).Resource
-	if s.Judge.Foos() {
-		return r.Method != http.MethodGet && resource == "deployments"
+	switch {
+	case r.Method == http.MethodGet:
+		return false
+	case s.Judge.Foos():
+		return resource == "deployments"
+	case s.Judge.Told != nil:
+		return resource != "events"
 	}
-	return r.Method != http.MethodGet && !slices.Contains(s.Ours(), resource)
+	return !slices.Contains(s.Ours(), resource)
 }
 
 // bookmarkless makes the API server send no BOOKMARK event, as if a proxy had lost it.

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strconv"
 	"sync"
+	"sync/atomic"
 	"syscall"
 	"time"
 
@@ -23,8 +24,9 @@ import (
 // AtWrite makes a fault happen to the n-th write of the program.
 func AtWrite(n int, fault testkit.Fault) stage.Step {
 	return func(s *stage.Stage) {
-		s.Proxy.OnWrite(func(i int, _ *http.Request) testkit.Fault {
-			if i == n {
+		var writes atomic.Int64
+		s.Proxy.OnWrite(func(_ int, r *http.Request) testkit.Fault {
+			if !s.Judge.Spared(testkit.TargetOf(r.URL.Path)) && writes.Add(1) == int64(n) {
 				return fault
 			}
 			return testkit.Pass
@@ -50,12 +52,16 @@ func blinded(s *stage.Stage, from time.Time) {
 }
 
 // Disturbed takes steps while disturb has its way with the requests of the program, for
-// some time at least. Leases and other locks are spared: who loses one has to end.
+// some time at least. Some requests are spared, and Stage.Met counts the answered ones.
 func Disturbed(d time.Duration, disturb func(*stage.Stage) handler, steps ...stage.Step) stage.Step {
 	return func(s *stage.Stage) {
 		begin, handle := time.Now(), disturb(s)
 		s.Proxy.Intercept(func(w http.ResponseWriter, r *http.Request) bool {
-			return !s.Judge.IsLock(testkit.TargetOf(r.URL.Path)) && handle(w, r)
+			met := !s.Judge.Spared(testkit.TargetOf(r.URL.Path)) && handle(w, r)
+			if met {
+				s.Met.Add(1)
+			}
+			return met
 		})
 		defer s.Proxy.Intercept(nil)
 		defer blinded(s, begin)

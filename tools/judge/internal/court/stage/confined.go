@@ -23,7 +23,7 @@ func (s *Stage) confine(server http.Handler) {
 			s.Judge.Told.hear(r)
 		}
 		switch {
-		case t.Namespace != "" && s.Judge.IsLock(t):
+		case t.Namespace != "" && s.Judge.isLock(t):
 			s.moveLock(r, t)
 		case r.Method == http.MethodGet && t.Namespace == "" && t.Name == "" && s.isConfined(t):
 			r.URL.Path = strings.TrimSuffix(r.URL.Path, t.Resource) + "namespaces/" + s.Namespace + "/" + t.Resource
@@ -49,9 +49,15 @@ func (s *Stage) confine(server http.Handler) {
 // leaderAnnotation is on what is no Lease, and elects a leader all the same.
 const leaderAnnotation = "control-plane.alpha.kubernetes.io/leader"
 
-// IsLock reports whether a request is about a Lease, or a ConfigMap that elects a leader: that has shown when the program
+// Spared reports whether no fault may meet a request, and it is no write: one about a lock, because a program that loses its
+// lock has to end, or a review of rights, which the API server answers and does not store.
+func (j *Judge) Spared(t testkit.Target) bool {
+	return j.isLock(t) || t.Group == "authorization.k8s.io" || t.Group == "authentication.k8s.io"
+}
+
+// isLock reports whether a request is about a Lease, or a ConfigMap that elects a leader: that has shown when the program
 // created it.
-func (j *Judge) IsLock(t testkit.Target) bool {
+func (j *Judge) isLock(t testkit.Target) bool {
 	_, elects := j.locks.Load(t.Namespace + " " + t.Name)
 	return t.Resource == "leases" || t.Resource == "configmaps" && elects
 }

@@ -41,7 +41,7 @@ func (s *Stage) openInMemory() {
 	past := &rest.Config{Host: "http://api.test", Transport: testkit.Transport{Handler: s.Proxy.Next}, QPS: -1}
 	s.Kube, s.Dynamic = kubernetes.NewForConfigOrDie(past), dynamic.NewForConfigOrDie(past)
 	s.History = Must(s.follow(s.Ctx, s.Namespace))
-	s.playing.Go(func() { _ = Try(s.collectGarbage) })
+	s.Playing.Go(func() { _ = Try(s.collectGarbage) })
 }
 
 // collectGarbage does what the garbage collector does.

@@ -8,10 +8,10 @@ import (
 	"example.com/byhand/tools/judge/internal/court/verdict"
 )
 
-// Requests returns the requests since a moment that want picks; without those for Events and locks.
+// Requests returns the requests since a moment that want picks; without those for Events and the spared ones.
 func (s *Stage) Requests(since time.Time, want func(verdict.Request) bool) (found []verdict.Request) {
 	for _, line := range s.Proxy.Log() {
-		if r := (verdict.Request{Request: line}); !r.At.Before(since) && r.Target.Resource != "events" && !s.Judge.IsLock(r.Target) && want(r) {
+		if r := (verdict.Request{Request: line}); !r.At.Before(since) && r.Target.Resource != "events" && !s.Judge.Spared(r.Target) && want(r) {
 			found = append(found, r)
 		}
 	}
@@ -27,7 +27,7 @@ func (s *Stage) heardSince(since time.Time) bool {
 // lostLease reports whether the last request for a Lease, or another lock, has failed: who cannot renew one has to end.
 func (s *Stage) lostLease() bool {
 	for _, r := range slices.Backward(s.Proxy.Log()) {
-		if s.Judge.IsLock(r.Target) {
+		if s.Judge.isLock(r.Target) {
 			return r.Code == 0 || r.Code >= http.StatusBadRequest
 		}
 	}

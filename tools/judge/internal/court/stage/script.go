@@ -59,6 +59,10 @@ type Told struct {
 	// Ends are those of the steps without a fault, and masked is what of that is another one each time.
 	Ends   []End
 	Masked map[string]bool
+	// History has the conditions that a run without a fault lacks, or has in addition, if it starts late.
+	History map[string]bool
+	// Learned is the file for what was learned, or "".
+	Learned string
 }
 
 // End is what is stored after a step, what the program has made of that, and what it has written in the step.
@@ -160,6 +164,11 @@ type Stored struct {
 // IsUsers reports whether it is the user's.
 func (o *Stored) IsUsers() bool {
 	return script.Made(o.Unstructured, func(manager string) bool { return strings.HasPrefix(manager, "kubectl") })
+}
+
+// Makes reports whether the program makes objects.
+func (t *Told) Makes() bool {
+	return slices.ContainsFunc(t.Ends, func(end End) bool { return len(end.Made) > 0 })
 }
 
 // IsMade reports whether an object is the program's. Of a kind of which it creates none it only changes what others have made.

@@ -80,6 +80,9 @@ type Stage struct {
 	Alone     time.Duration // how long a good Foo takes alone
 	Part      *Part         // of a script that a user tells
 
+	// Met is how many requests a fault has met.
+	Met atomic.Int64
+
 	mu       sync.Mutex
 	programs []process
 	Findings []verdict.Finding
@@ -87,7 +90,7 @@ type Stage struct {
 	exits    atomic.Int32
 	// Tolerant: that a program ends says nothing about it.
 	Tolerant, ending atomic.Bool
-	playing          sync.WaitGroup
+	Playing          sync.WaitGroup
 }
 
 // errShort ends a stage: the rest of it would say nothing more.
@@ -144,7 +147,7 @@ func (s *Stage) open() {
 		s.openBehindProxy()
 	}
 	if s.History.Unplayed = s.Scenario.Unplayed; s.Bare && !s.Scenario.Unplayed {
-		s.playing.Go(func() { _ = Try(s.playDeployments) })
+		s.Playing.Go(func() { _ = Try(s.playDeployments) })
 	}
 	Check(s.StartProgram())
 }
@@ -187,7 +190,7 @@ func (s *Stage) close() error {
 	err := s.stop()
 	s.History.Stop()
 	if !s.World.Stuck {
-		s.playing.Wait()
+		s.Playing.Wait()
 	}
 	return err
 }

@@ -34,7 +34,7 @@ func (s *Stage) StartProgram() error {
 		return err
 	}
 	s.programs = append(s.programs, p)
-	s.playing.Go(func() { s.supervise(p) })
+	s.Playing.Go(func() { s.supervise(p) })
 	return nil
 }
 
@@ -69,7 +69,7 @@ func (s *Stage) startAgain() {
 // killAndStartAgain is what happens at a write: SIGKILL, and a new process.
 func (s *Stage) killAndStartAgain() {
 	s.KillPrograms()
-	s.playing.Go(s.startAgain)
+	s.Playing.Go(s.startAgain)
 }
 
 // KillPrograms ends all processes with SIGKILL.

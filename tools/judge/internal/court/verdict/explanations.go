@@ -103,6 +103,11 @@ var (
 		"Azure/azure-service-operator#5633: a crash between a creation and the note of it, and what was created is never deleted",
 		"README.md: a reconcile is level-triggered, whatever was missed; it ends in the same state",
 	}
+	Late = &Lesson{
+		"There was no fault: the program was only started later, and got another result from the same objects. If the field is meant to depend on what happened before, allow it.",
+		"sky-uk/cassandra-operator#170: the state before was in memory only, so what changed while the program was down was not acted on",
+		"controller/foo/status.go: the status is computed from the current state, as a whole",
+	}
 	Exits = &Lesson{
 		"A program that ends for a fault that passes needs a supervisor to start it again, and each start lists everything.",
 		"kedacore/keda#4646: the program is started again and again while the API server is away",
