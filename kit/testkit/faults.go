@@ -13,6 +13,7 @@ import (
 	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	utiljson "k8s.io/apimachinery/pkg/util/json"
 )
 
@@ -67,6 +68,8 @@ type Request struct {
 	Code int
 	// Stored is what the API server has answered, also if the answer was lost on purpose.
 	Stored int
+	// Message is why the API server has rejected the request.
+	Message string
 	// Took is the time until the answer began.
 	Took time.Duration
 }
@@ -311,7 +314,20 @@ func (c *recorder) Write(b []byte) (int, error) {
 			return 0, context.Cause(c.ctx)
 		}
 	}
+	if c.line.Code >= http.StatusBadRequest {
+		c.note(b)
+	}
 	return c.ResponseWriter.Write(b)
+}
+
+// note notes the message of a rejection.
+func (c *recorder) note(answer []byte) {
+	object, _, _ := codecs.UniversalDeserializer().Decode(answer, nil, nil)
+	if status, is := object.(*metav1.Status); is {
+		c.faults.mu.Lock()
+		defer c.faults.mu.Unlock()
+		c.line.Message = status.Message
+	}
 }
 
 // hold returns what to wait for before the next event, or nil. A refusal is not held.

@@ -129,7 +129,11 @@ func resultOf(ctx context.Context, w *stage.World, sc *stage.Scenario) (verdict.
 	r := newResult(sc, s, why, time.Since(begin))
 	r.Slow = len(w.Canary.Slow(begin)) > 0
 	if seen, repeated := w.Judge.Once.Load(sc.Name); repeated && !r.Short() {
-		w.Judge.Remark(fmt.Sprintf("%s fell short once, and not when it was repeated alone: %s", sc.Name, seen))
+		remark := fmt.Sprintf("%s failed beside other scenarios and passed alone, so it does not count: %s", sc.Name, seen)
+		if strings.Contains(remark, "address already in use") {
+			remark = "Two copies of the program want the same port, so some scenarios ran twice: take a free one (port 0), or give JUDGE='-beside 1'"
+		}
+		w.Judge.Remark(remark)
 	}
 	return r, nil
 }
@@ -137,7 +141,7 @@ func resultOf(ctx context.Context, w *stage.World, sc *stage.Scenario) (verdict.
 // forget makes the world ready to repeat a scenario.
 func forget(w *stage.World, sc *stage.Scenario, r verdict.Result) {
 	if r.Short() {
-		w.Judge.Once.Store(sc.Name, verdict.FirstLine(r.Violations[0].Seen))
+		w.Judge.Once.Store(sc.Name, verdict.Brief(r.Violations[0].Seen))
 	}
 	if sc.Calibrates {
 		w.Hopeless, w.Judge.Stays = "", false

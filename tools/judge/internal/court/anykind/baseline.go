@@ -222,7 +222,7 @@ func learnHistory(ctx context.Context, t *stage.Told, play player) {
 	}
 }
 
-// print says what was learned: the values of the objects that the program makes, and each change.
+// print says what was learned: the values of each new object, and each change.
 func print(t *stage.Told, w io.Writer) {
 	fmt.Fprintf(w, "# Learned from %s without a fault. The judge compares with this. Check it: if the program is wrong here, the judge does not notice.\n", t.File)
 	before := script.Snapshot{}
@@ -233,9 +233,7 @@ func print(t *stage.Told, w io.Writer) {
 		}
 		changes := end.Stored.Against(before, func(name string) bool { return t.Masked[name] })
 		for name, is := range end.Stored {
-			object, path, isValue := strings.Cut(name, " .")
-			made := slices.ContainsFunc(end.Made, func(o *stage.Stored) bool { return o.Name == object })
-			if isValue && before[object] == "" && !t.Masked[name] && (made || strings.HasPrefix(path, "status.")) {
+			if object, _, isValue := strings.Cut(name, " ."); isValue && before[object] == "" && !t.Masked[name] {
 				changes = append(changes, script.Difference{Name: name, Is: is})
 			}
 		}

@@ -99,7 +99,7 @@ func freed(names ...string) stage.Step {
 		for _, name := range names {
 			switch d := s.History.Deployment(name); {
 			case d == nil:
-				s.Fail(verdict.Found(P5, verdict.Foreign, time.Now(), "The Foo was deleted so that its Deployment stays. The Deployment %s is gone.", name))
+				s.Fail(verdict.Found(P5, verdict.Freed, time.Now(), "The Foo was deleted so that its Deployment stays. The Deployment %s is gone.", name))
 			case oracle.ControllerOf(d) != "":
 				patchDeployment(name, stage.Object{"metadata": stage.Object{"ownerReferences": nil}})(s)
 				patchFoo(name, stage.Object{"metadata": stage.Object{"finalizers": nil}})(s)

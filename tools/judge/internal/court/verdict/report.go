@@ -1,6 +1,7 @@
 package verdict
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -66,13 +67,9 @@ func (r *Result) Judge(judged Properties, findings []Finding) {
 	bad := Properties(0)
 	for _, f := range findings {
 		bad |= f.Property & (judged | P7)
-		// What else is wrong may follow from it.
-		at := len(r.Violations)
-		if f.Property&P5 != 0 {
-			at = 0
-		}
-		r.Violations = slices.Insert(r.Violations, at, violation{(f.Property & (judged | P7)).String(), f.Text, f.Requests, f.Lesson.why, f.Lesson.resembles, f.Lesson.right})
+		r.Violations = append(r.Violations, violation{(f.Property & (judged | P7)).String(), f.Text, f.Requests, f.Lesson.why, f.Lesson.resembles, f.Lesson.right})
 	}
+	slices.SortStableFunc(r.Violations, func(a, b violation) int { return cmp.Compare(severity(a.Properties), severity(b.Properties)) })
 	for _, p := range all {
 		switch {
 		case bad&p.bit != 0:
@@ -83,6 +80,11 @@ func (r *Result) Judge(judged Properties, findings []Finding) {
 			r.Marks[p.name] = "✓"
 		}
 	}
+}
+
+// severity is lower for what does more harm: first another's objects, then the user's, and the program itself at last.
+func severity(properties string) int {
+	return slices.IndexFunc([]string{"P5", "P3", "P1", "P4", "P6", "P2", "P8", ""}, func(p string) bool { return strings.Contains(properties, p) })
 }
 
 // Short reports whether the program falls short.
@@ -123,22 +125,24 @@ func (v *Verdict) Sum(w io.Writer, short int) {
 	}
 }
 
-// Print says in words where the program falls short, in the order of the results.
+// Print says in words where the program falls short, the worst first.
 func (v *Verdict) Print(w io.Writer) (short int) {
+	sorted := slices.DeleteFunc(slices.Clone(v.Results), func(r Result) bool { return !r.Short() })
+	slices.SortStableFunc(sorted, func(a, b Result) int {
+		return cmp.Compare(severity(a.Violations[0].Properties), severity(b.Violations[0].Properties))
+	})
 	for _, r := range v.Results {
 		if r.NotJudged != "" {
 			fmt.Fprintf(w, "\n%s: not judged: %s\n", r.Scenario, r.NotJudged)
 		}
-		if !r.Short() {
-			continue
-		}
-		short++
+	}
+	for _, r := range sorted {
 		fmt.Fprintf(w, "\n%s: %s\n", r.Scenario, r.What)
 		for _, violation := range r.Violations {
 			violation.print(w)
 		}
 		if len(r.Violations) > 1 && strings.Contains(r.Violations[0].Properties, "P5") {
-			fmt.Fprintln(w, "  Mend P5 first: the others may follow from it.")
+			fmt.Fprintln(w, "  Fix P5 first: the others may follow from it.")
 		}
 		for _, remark := range r.Remarks {
 			fmt.Fprintf(w, "  (%s)\n", remark)
@@ -147,7 +151,7 @@ func (v *Verdict) Print(w io.Writer) (short int) {
 	for _, remark := range v.Remarks {
 		fmt.Fprintf(w, "\nBy the way: %s.\n", remark)
 	}
-	return short
+	return len(sorted)
 }
 
 func (v *violation) print(w io.Writer) {
@@ -204,6 +208,18 @@ func FirstLine(text string) string {
 		line += " " + strings.TrimSpace(next)
 	}
 	return strings.TrimSpace(line)
+}
+
+// Brief is the first line of a text, and the last line of a log in it, which begins with a tab.
+func Brief(text string) string {
+	first := strings.TrimSuffix(FirstLine(text), ":")
+	for _, line := range slices.Backward(strings.Split(text, "\n")) {
+		if log, is := strings.CutPrefix(line, "\t"); is {
+			first, _, _ = strings.Cut(text, "\n")
+			return first + " " + log
+		}
+	}
+	return first
 }
 
 func MustYAML(value any) string {

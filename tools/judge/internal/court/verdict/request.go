@@ -2,6 +2,7 @@ package verdict
 
 import (
 	"fmt"
+	"strings"
 
 	"example.com/byhand/kit/testkit"
 )
@@ -12,7 +13,7 @@ type Request struct{ testkit.Request }
 func (r Request) String() string {
 	answer := "no answer"
 	if r.Code != 0 {
-		answer = fmt.Sprint(r.Code)
+		answer = strings.TrimSuffix(fmt.Sprintf("%d: %.300s", r.Code, r.Message), ": ")
 	}
 	verb := r.Method
 	if r.Watch {
