@@ -262,9 +262,9 @@ look: own-cluster ## See what any controller hears, sends and does wrong: make l
 	$(SECOND_TERMINAL)
 	@$(KEEP_UP) bin/look $(LOOK) -- $(CONTROLLER)
 
-# More: go test -tags long -v -timeout 2h -parallel 4 ./tools/judge/internal/court -everything, which has the scripts, too
+# More: go test -tags long -v -timeout 30m -run TestScript ./tools/judge/internal/court, the same by a script
 test-judge: bin/byhand ### See that the judge catches each known bug, and none here (7 minutes)
-	go test -count=1 -tags long -v -timeout 60m -parallel 4 -run '^Test(Reference|Mine)$$' ./tools/judge/...
+	go test -count=1 -tags long -v -timeout 60m -parallel 4 -run '^Test(Mistakes|Mine)$$' ./tools/judge/...
 	@$(MAKE) --no-print-directory judge CONTROLLER='bin/byhand --kubeconfig {kubeconfig}' JUDGE=-quick
 
 # The cluster needs Linux or macOS, and so do the chapters.

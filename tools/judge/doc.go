@@ -64,22 +64,28 @@
 //	allow:                                              # what was found and is meant so: the line that the judge prints, or its beginning
 //	- drift deployments .spec.template
 //
-// The judge plays it without a fault until two runs end with the same objects. What it has learned it
-// prints first, for that is what it takes for right: after each step, what is stored of the resources
-// that the program has asked for, as far as the program or kubectl has written it (metadata.managedFields).
-// Names of namespaces, UIDs and times become words, and what differs between the two runs is not compared.
-// Then come the scenarios, in the words of any kind: the program is killed, refused, started late, made
-// to miss events, given old lists, and what it has made is changed, deleted, or has its name taken. baseline.go
-// learns, script.go compares, script_scenarios.go has the scenarios.
+// kubectl uses a new namespace in each scenario; $NAMESPACE has its name. A step may wait for a finalizer, as kubectl delete does,
+// but not longer than a minute.
 //
-// What is wrong without a fault as well it sees only if it shows: two ways to the same step end in
-// different ways, or something is left when all of the user's objects are gone. It does not see a status
-// that is always false.
-// Objects without a namespace, and what lies outside the API server, are not compared; a program that
-// serves webhooks cannot be reached; what kubectl does for the program counts as the user's, and what another
-// client does as nobody's. The controllers of Kubernetes run beside it: one of its own that does their work has a rival.
-// The Pods run nothing: a program that sends a command into one (exec) is refused, without a fault, too, and what
-// it does after that is not judged. A scenario ends with the first step in which the program falls short.
+// First the judge plays the script without a fault until two runs end with the same objects. It prints what it has learned
+// (-learned writes it to a file, to commit and to compare): after each step, the stored objects of the resources that the program
+// has requested, with the values that the program or kubectl has written (metadata.managedFields). Namespaces, UIDs and times
+// become words. Values that differ between the two runs are ignored. After a run that starts late, conditions that only one
+// of the runs has are ignored in scenarios that start late.
+//
+// Then the judge plays the scenarios for any kind: it kills the program, rejects its writes, starts it late, makes it miss
+// events, serves old lists, and changes, deletes or takes the names of its objects. A row has – for a property that the
+// scenario does not look at, and in all columns if nothing was tested, with the reason: the program creates no object, or no
+// request met the fault.
+//
+// Limitations:
+//
+//   - A program that is wrong in the same way without a fault is taken for right. Read what was learned.
+//   - Objects without a namespace, other namespaces and anything outside the API server are not compared. A program that serves
+//     webhooks cannot be reached.
+//   - The controllers of Kubernetes run, too. Pods run nothing, and a Pod of a Job completes at once: a nodeSelector that no
+//     node has keeps it pending. A command in a Pod (exec) is rejected, also without a fault.
+//   - A scenario ends with the first step in which the program falls short.
 //
 // # In memory
 //
@@ -91,7 +97,7 @@
 // as a function, in virtual time (testing/synctest): memory.go. The scenarios, the properties and the words are
 // the same. 42 of the 46 are played; for the rest, and for the last word, there is the real control plane.
 // Each request takes 2 ms of virtual time, and a program that sends 5,000 is stopped. quick.go plays
-// in another process, so that a panic ends one scenario, and gives up what takes 15 s of real time.
+// in another process, so that a panic ends one scenario, and gives up what takes 30 s of real time.
 //
 // A folder with config/crd.yaml and config/sample.yaml is about that kind (kind.go): the judge
 // learns from a run without a fault what is right, and plays 24 scenarios whose properties know no
@@ -126,8 +132,7 @@
 //
 // # The judge is judged
 //
-// reference is a right program with one flag for each bug, and reference/bugs says which
-// scenarios must catch which. Tests (tag long; make test-judge) see that they do, on control planes and in memory;
-// the first also sees that a bug which concerns them alone passes all others. TestScriptOfReference, which
-// make test-judge leaves out, sees it of the script.
+// Package internal/mistakes lists typical mistakes in a Foo controller, each with the scenario that must find it and the words and
+// the file that the judge must name. Tests (tag long; make test-judge) make each of them in the exercise's solution, in memory,
+// and some of them on control planes. TestScript, which make test-judge leaves out, finds some by a script.
 package main

@@ -14,8 +14,7 @@ import (
 	"example.com/byhand/controller"
 )
 
-// Bugs that the wiring of a replica alone can have: the lesson's code stays as it is. All but the
-// last are in the judge's reference program, too (tools/judge/reference/bugs).
+// Bugs that the wiring of a replica alone can have: the lesson's code stays as it is.
 const (
 	noBug          = "none"
 	deafToDeletion = "deaf-to-deletion"

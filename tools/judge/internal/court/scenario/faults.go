@@ -322,13 +322,15 @@ func renamedBack(name, other string) stage.Step {
 func FewTries(ofStatus bool, most int, why *verdict.Lesson, steps ...stage.Step) stage.Step {
 	return func(s *stage.Stage) {
 		begin, tried := time.Now(), map[string]int{}
-		s.Take(steps...)
-		for _, w := range s.Tries(begin) {
-			if write := w.Method + " " + w.Target.String(); (w.Target.Subresource == "status") == ofStatus {
-				if tried[write]++; tried[write] == most+1 {
-					s.Find(verdict.Found(P7, why, w.At, "The program has tried %s for the %dth time in %s; %d times are enough.", write, most+1, w.At.Sub(begin).Round(time.Second), most))
+		defer func() { // Also if the steps end the stage.
+			for _, w := range s.Tries(begin) {
+				if write := w.Method + " " + w.Target.String(); (w.Target.Subresource == "status") == ofStatus {
+					if tried[write]++; tried[write] == most+1 {
+						s.Find(verdict.Found(P7, why, w.At, "The program has repeated %s %d times in %s; %d times are enough.", write, most+1, w.At.Sub(begin).Round(time.Millisecond), most))
+					}
 				}
 			}
-		}
+		}()
+		s.Take(steps...)
 	}
 }

@@ -176,15 +176,15 @@ func crash(lines []string) (crashed []string) {
 	if begins < 0 {
 		return nil
 	}
-	for i, line := range lines[begins:] {
-		next := lines[min(begins+i+1, len(lines)-1)]
-		isFrame := strings.HasPrefix(next, "\t") && strings.Contains(next, ".go:")
-		isOthers := func(path string) bool { return strings.Contains(next, path) }
-		switch {
-		case isFrame && !slices.ContainsFunc([]string{"/pkg/mod/", "/go/src/", "@v"}, isOthers):
-			return append(crashed, line, strings.TrimSpace(next))
-		case !isFrame && line != "" && len(crashed) < 4:
+	inFrames := false
+	for i, line := range lines[begins : len(lines)-1] {
+		file := lines[begins+i+1]
+		isOthers := func(path string) bool { return strings.Contains(file, path) }
+		switch inFrames = inFrames || strings.HasPrefix(line, "goroutine "); {
+		case !inFrames && strings.TrimSpace(line) != "":
 			crashed = append(crashed, line)
+		case inFrames && strings.HasPrefix(file, "\t") && strings.Contains(file, ".go:") && !slices.ContainsFunc([]string{"/pkg/mod/", "/go/src/", "@v"}, isOthers):
+			return append(crashed, line, strings.TrimSpace(file))
 		}
 	}
 	return crashed

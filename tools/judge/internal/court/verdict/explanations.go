@@ -64,11 +64,6 @@ var (
 		"",
 		"controller/controller.go: a panic in a reconcile becomes an error; controller/handlers.go: handlers cannot rely on the type of an object",
 	}
-	liveReads = &Lesson{
-		"The program sends a GET for each reconcile, so every key waits for the API server. The store of its informer already has the object.",
-		"",
-		"controller/foo/reconcile.go: each reconcile reads the stores; a GET is sent only before a write that needs it",
-	}
 	Freed = &Lesson{
 		"The user has asked to keep the Deployment. That an object is not found is no reason to delete something: the garbage collector deletes what has to go.",
 		"",
@@ -228,10 +223,6 @@ func (l *Lesson) Given(text string, requests []Request) *Lesson {
 		return tombstone
 	case l == Exits && strings.Contains(text, "panic: "):
 		return panics
-	case l == Delayed && count(requests, func(r Request) bool {
-		return r.Method == http.MethodGet && r.Target.Resource == "foos" && r.Target.Name != ""
-	}) > 100:
-		return liveReads
 	}
 	writes := slices.DeleteFunc(slices.Clone(requests), func(r Request) bool { return r.Method == http.MethodGet })
 	if len(writes) == 0 {
@@ -246,12 +237,9 @@ func (l *Lesson) Given(text string, requests []Request) *Lesson {
 		return noisyObject
 	case l == wrongStatus && !slices.ContainsFunc(requests, func(r Request) bool { return r.Target.Resource == "deployments" && r.Method == http.MethodGet }):
 		return unread
-	case l != Absent && l != wrongSpec && l != wrongStatus || !failed:
+	case l != Absent && l != wrongSpec && l != Different || !failed:
 		return l
-	case count(writes, func(r Request) bool { return r.Method == last.Method && r.Target == last.Target }) < 3:
-		if l == wrongStatus {
-			return l
-		}
+	case tries(writes, last) < 3:
 		return gaveUp
 	case last.Code == http.StatusConflict && last.Method == http.MethodPost:
 		return createsAgain
@@ -261,9 +249,10 @@ func (l *Lesson) Given(text string, requests []Request) *Lesson {
 	return rejected
 }
 
-func count(requests []Request, is func(Request) bool) (n int) {
-	for _, r := range requests {
-		if is(r) {
+// tries counts a write.
+func tries(writes []Request, write Request) (n int) {
+	for _, r := range writes {
+		if r.Method == write.Method && r.Target == write.Target {
 			n++
 		}
 	}

@@ -10,28 +10,22 @@ import (
 	"strings"
 	"testing"
 
-	"example.com/byhand/tools/judge/reference/bugs"
+	"example.com/byhand/tools/judge/internal/mistakes"
 )
 
-// real are the scenarios by which only the judge on a real control plane catches a bug.
-var real = []string{"thousand"}
-
-// In memory the judge finds each bug of the reference, by each scenario that must, except those of
-// real.
-func TestReference(t *testing.T) {
-	binary := built(t, "../reference")
-	for _, bug := range bugs.All {
-		t.Run(bug.Name, func(t *testing.T) {
+// In memory the judge finds each mistake, by the scenario that must, and leads to its cause and to the right file.
+func TestMistakes(t *testing.T) {
+	dir := mistakes.Prepare(t)
+	binary := built(t, dir)
+	for _, m := range mistakes.All {
+		if m.Real {
+			continue
+		}
+		t.Run(strings.ReplaceAll(m.Name, " ", "-"), func(t *testing.T) {
 			t.Parallel()
-			named := slices.DeleteFunc(slices.Clone(bug.CaughtBy), func(name string) bool { return slices.Contains(real, name) })
-			if len(named) == 0 {
-				t.Fatal("no scenario in memory is to catch it")
-			}
-			output, short := play(t, "../reference", binary, strings.Join(named, "|"), "-"+bug.Name)
-			for _, name := range named {
-				if !slices.Contains(short, name) {
-					t.Errorf("%s does not catch it:\n%s", name, output)
-				}
+			output, short := play(t, dir, m.Scenario, "env", m.Environment(), binary, only)
+			if !slices.Contains(short, m.Scenario) || !strings.Contains(output, m.Says) || !strings.Contains(output, "Done right: "+m.File) {
+				t.Errorf("%s does not catch it with %q and %s:\n%s", m.Scenario, m.Says, m.File, output)
 			}
 		})
 	}
@@ -66,7 +60,7 @@ func TestMine(t *testing.T) {
 					t.Fatal(err)
 				}
 			}
-			output, short := play(t, dir, built(t, dir), test.caught)
+			output, short := play(t, dir, test.caught, built(t, dir), only)
 			if test.caught == "" && (len(short) > 0 || !strings.Contains(output, "\n0 of 24 scenarios fall short")) || test.caught != "" && !slices.Contains(short, test.caught) {
 				t.Errorf("%v fall short, want %s:\n%s", short, test.caught, output)
 			}

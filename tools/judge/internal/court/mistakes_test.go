@@ -1,0 +1,81 @@
+//go:build long
+
+package court
+
+import (
+	"fmt"
+	"os/exec"
+	"strings"
+	"testing"
+	"time"
+
+	"example.com/byhand/tools/judge/internal/court/anykind"
+	"example.com/byhand/tools/judge/internal/court/scenario"
+	"example.com/byhand/tools/judge/internal/court/stage"
+	"example.com/byhand/tools/judge/internal/court/verdict"
+	"example.com/byhand/tools/judge/internal/mistakes"
+)
+
+// On a control plane the judge finds mistakes, too: one that the API server in memory does not show, and those that
+// TestScript takes.
+func TestMistakes(t *testing.T) {
+	judges(t, func(m mistakes.Mistake) string {
+		if m.Real || m.Script != "" {
+			return m.Scenario
+		}
+		return ""
+	}, func(name string) (*stage.Told, []stage.Scenario) {
+		return nil, withFaultFree([]stage.Scenario{scenario.All[position(name)]})
+	}, func(m mistakes.Mistake) []string { return []string{m.Says, m.File} })
+}
+
+// By a script the judge finds mistakes, and knows nothing of Foos.
+func TestScript(t *testing.T) {
+	judges(t, func(m mistakes.Mistake) string { return m.Script }, func(name string) (*stage.Told, []stage.Scenario) {
+		told := stage.Must(anykind.ReadScript("../../script/foos.yaml"))
+		chosen := []stage.Scenario{{Name: scenario.FaultFree}}
+		for _, sc := range anykind.ScriptScenarios(told) {
+			if sc.Name == name {
+				chosen = append(chosen, sc)
+			}
+		}
+		return told, chosen
+	}, func(mistakes.Mistake) []string { return nil })
+}
+
+// judges judges the solution of the exercise with one mistake after the other, by the scenario of each, if it has one, on the same
+// control planes. The scenario must catch it and say some words.
+func judges(t *testing.T, of func(mistakes.Mistake) string, chosen func(name string) (*stage.Told, []stage.Scenario), says func(mistakes.Mistake) []string) {
+	dir, worlds := mistakes.Prepare(t), stage.Worlds{}
+	t.Cleanup(func() {
+		if err := stage.Down(worlds); err != nil {
+			t.Error(err)
+		}
+	})
+	if output, err := exec.Command("go", "-C", dir, "build").CombinedOutput(); err != nil {
+		t.Fatalf("%v: %s", err, output)
+	}
+	for _, m := range mistakes.All {
+		name := of(m)
+		if name == "" {
+			continue
+		}
+		t.Run(strings.ReplaceAll(m.Name, " ", "-"), func(t *testing.T) {
+			told, chosen := chosen(name)
+			// The program is small and has no Lease: what it has not done in 15 s it never does.
+			j := &stage.Judge{Bound: 15 * time.Second, Dir: t.TempDir(), Told: told, Command: stage.Command{Args: []string{"env", m.Environment(), "./mine"}, Dir: dir}}
+			var last verdict.Result
+			if err := judgeProgram(t.Context(), j, worlds, chosen, func(r verdict.Result) { last = r }); err != nil {
+				t.Fatal(err)
+			}
+			if last.Scenario != name || !last.Short() {
+				t.Fatalf("%s does not catch it: %+v", name, last)
+			}
+			for _, words := range says(m) {
+				if !strings.Contains(fmt.Sprint(last.Violations), words) {
+					t.Errorf("it does not say %q: %+v", words, last.Violations)
+				}
+			}
+		})
+	}
+}
