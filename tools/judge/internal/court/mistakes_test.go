@@ -60,7 +60,7 @@ func judges(t *testing.T, of func(mistakes.Mistake) string, chosen func(name str
 		if name == "" {
 			continue
 		}
-		t.Run(strings.ReplaceAll(m.Name, " ", "-"), func(t *testing.T) {
+		if !t.Run(strings.ReplaceAll(m.Name, " ", "-"), func(t *testing.T) {
 			told, chosen := chosen(name)
 			// The program is small and has no Lease: what it has not done in 15 s it never does.
 			j := &stage.Judge{Bound: 15 * time.Second, Dir: t.TempDir(), Told: told, Command: stage.Command{Args: []string{"env", m.Environment(), "./mine"}, Dir: dir}}
@@ -76,6 +76,8 @@ func judges(t *testing.T, of func(mistakes.Mistake) string, chosen func(name str
 					t.Errorf("it does not say %q: %+v", words, last.Violations)
 				}
 			}
-		})
+		}) {
+			return // Perhaps there is no control plane.
+		}
 	}
 }

@@ -34,7 +34,7 @@ func ScriptScenarios(t *stage.Told) (all []stage.Scenario) {
 	add(P3, "killed-after-write", "SIGKILL after each different write, before its answer, once; then it is started again.", onFirst(testkit.KillAfter), steps(n, asTold), met)
 	add(P3, "answer-lost", "Each different write takes effect, and its answer is lost, once.", onFirst(testkit.LoseAnswer), steps(n, asTold), met)
 	add(0, "down", "The program is down in each step.", steps(n, func(s *stage.Stage, i int) {
-		begin, end := during(5*time.Second, plays(i))
+		begin, end := during(never, plays(i))
 		s.Take(scenario.WhileDown(begin), end, keeps)
 	}))
 	for i, step := range t.Steps {
@@ -100,6 +100,8 @@ func atMost(s *stage.Stage) {
 	stage.Check(stage.NotJudged("after no step is there an object"))
 }
 
+func never(*stage.Stage) bool { return false }
+
 // makes ends the stage if there is nothing that the program has made.
 func makes(s *stage.Stage) {
 	if !s.Judge.Told.Makes() {
@@ -114,9 +116,12 @@ func met(s *stage.Stage) {
 	}
 }
 
-// during plays steps while the program cannot act, but not longer than d. end waits for the rest: kubectl delete waits for
-// a finalizer, which only the program removes.
-func during(d time.Duration, steps ...stage.Step) (begin, end stage.Step) {
+// mostDown is how long a step may keep the program from acting.
+const mostDown = 20 * time.Second
+
+// during begins steps while the program cannot act, and waits until they have ended or enough has happened, but not longer than
+// mostDown. end waits for the rest: kubectl delete waits for a finalizer, which only the program removes.
+func during(enough func(s *stage.Stage) bool, steps ...stage.Step) (begin, end stage.Step) {
 	ended := make(chan error, 1)
 	begin = func(s *stage.Stage) {
 		s.Playing.Go(func() {
@@ -126,7 +131,7 @@ func during(d time.Duration, steps ...stage.Step) (begin, end stage.Step) {
 				}
 			})
 		})
-		s.Await(d, func() bool { return len(ended) > 0 })
+		s.Await(mostDown, func() bool { return enough(s) || len(ended) > 0 })
 	}
 	return begin, func(*stage.Stage) { stage.Check(<-ended) }
 }
@@ -160,8 +165,11 @@ func refused(code int, methods ...string) func(s *stage.Stage, i int) {
 			asTold(s, i)
 			return
 		}
-		begin, end := during(6*time.Second, plays(i))
-		s.Take(scenario.Few(40*len(writes), scenario.Disturbed(6*time.Second, scenario.Refusing(code, methods...), begin)), end, keeps, counted)
+		before := s.Met.Load()
+		met := func(s *stage.Stage) bool { return s.Met.Load() > before }
+		begin, end := during(met, plays(i))
+		isMet := func(s *stage.Stage) { s.Await(mostDown, func() bool { return met(s) }) } // On a slow machine it takes a while.
+		s.Take(scenario.Few(40*len(writes), scenario.Disturbed(6*time.Second, scenario.Refusing(code, methods...), begin, isMet)), end, keeps, counted)
 	}
 }
 
@@ -173,7 +181,7 @@ func missed(s *stage.Stage) {
 	for i, n := 1, len(s.Judge.Told.Steps); i < n; i++ {
 		unheard = append(unheard, plays(i))
 		if i >= n-2 {
-			begin, end := during(8*time.Second, unheard...)
+			begin, end := during(never, unheard...)
 			s.Take(scenario.Disturbed(8*time.Second, scenario.Unreadable, scenario.Cut, begin), end, scenario.Gone, keeps)
 			unheard = nil
 		}
