@@ -2,6 +2,7 @@ package anykind
 
 import (
 	"net/http"
+	"net/http/httptest"
 	"slices"
 	"strings"
 	"testing"
@@ -40,6 +41,51 @@ func TestScriptThatCannotBeJudged(t *testing.T) {
 	}
 	if err := worthwhile(told); err != nil {
 		t.Errorf("there are a Foo and a write, and the error is %v", err)
+	}
+}
+
+// Where nothing is tested there is no verdict, but a reason: a program that writes only the status of the user's objects creates
+// nothing, and a fault that met no request shows nothing.
+func TestNothingIsTested(t *testing.T) {
+	told := &stage.Told{Script: &script.Script{Steps: []script.Step{{}, {}}}, Ends: []stage.End{{Stored: script.Snapshot{"foos a": script.AnObject}}, {}}}
+	s := &stage.Stage{World: &stage.World{Judge: &stage.Judge{Told: told}}}
+	for reason, step := range map[string]stage.Step{"creates no object": makes, "no request that the fault could meet": met, "there is no object": startsAfter(1)} {
+		if err := stage.Try(func() { step(s) }); err == nil || !strings.Contains(err.Error(), reason) {
+			t.Errorf("the error is %v, want one with %q", err, reason)
+		}
+	}
+	s.Met.Add(1)
+	told.Ends[0].Made = []*stage.Stored{{}}
+	if err := stage.Try(func() { makes(s); met(s) }); err != nil {
+		t.Error(err)
+	}
+}
+
+// A fault meets each write of the user's objects, but no review of rights.
+func TestWhatIsRejected(t *testing.T) {
+	judge := &stage.Judge{Told: &stage.Told{}}
+	s := &stage.Stage{World: &stage.World{Judge: judge}}
+	for path, want := range map[string]bool{
+		"/apis/samplecontroller.k8s.io/v1alpha1/namespaces/here/foos/a/status": true,
+		"/apis/authorization.k8s.io/v1/selfsubjectaccessreviews":               false,
+		"/apis/coordination.k8s.io/v1/namespaces/here/leases/a":                false,
+	} {
+		if got := scenario.WritesMade(s, httptest.NewRequest(http.MethodPut, path, nil)) && !judge.Spared(testkit.TargetOf(path)); got != want {
+			t.Errorf("%s is rejected: %t", path, got)
+		}
+	}
+}
+
+// What was learned shows the values of new objects, "" among them, and asks about a step in which the program wrote nothing.
+func TestPrint(t *testing.T) {
+	told := &stage.Told{Script: &script.Script{Steps: []script.Step{{Name: "create"}, {Name: "pause"}}}, Masked: map[string]bool{"pods a .spec.node": true}}
+	pod := script.Snapshot{"pods a": script.AnObject, "pods a .spec.image": "i", "pods a .status.message": `""`, "pods a .spec.node": "n"}
+	told.Ends = []stage.End{{Stored: pod, Writes: []verdict.Request{{}}}, {Stored: pod}}
+	var got strings.Builder
+	print(told, &got)
+	const want = "\ncreate: # 1 writes\n  pods a: an object\n  pods a .spec.image: i\n  pods a .status.message: \"\"\npause: # 0 writes\n  # The program wrote nothing"
+	if !strings.Contains(got.String(), want) {
+		t.Errorf("%q is not in:\n%s", want, &got)
 	}
 }
 
