@@ -1,5 +1,5 @@
 // Command judge puts any Foo controller to the test, from outside: a program in any language,
-// on any library. It says in words what is wrong, and where to read how it is done right.
+// on any library. It says what is wrong and which file does it right.
 //
 //	make judge CONTROLLER='bin/mine --kubeconfig {kubeconfig}'      # in the root: everything, 4 to 15 minutes
 //	go run ./tools/judge -quick -- ./mine --kubeconfig {kubeconfig}       # a minute
@@ -10,22 +10,21 @@
 //
 // # How to read it
 //
-// Each row is a scenario, printed when it ends; each column a property: ✓ it holds, ✗ it is violated, – it is not
-// looked at here, or could not be. Below the table each ✗ is explained: what was asked and
-// what was seen at which revision, the last requests of the program before that, why it
-// matters, a real bug that it resembles, and the file of this repository that does it
-// right. The properties are in properties.go, the scenarios in scenarios.go.
+// Each row is a scenario, printed when it ends; each column a property: ✓ it holds, ✗ it is violated, – it was not
+// tested. Below the table each ✗ is explained, the worst first: the expected and the actual state with its revision, the last
+// requests of the program before that with the server's messages, why it matters, a similar real bug, and the file of this
+// repository that does it right. The properties are in properties.go, the scenarios in scenarios.go.
 //
 // The exit status is the number of scenarios that fall short, at most 100; 101: nothing
 // could be said.
 //
-// # What it asks of the program
+// # Requirements
 //
 // That it reconciles the Foos of every namespace of the cluster that $KUBECONFIG names (a
-// program that wants a flag gets the path where {kubeconfig} stands in the command), and does
+// program that needs a flag gets the path in place of {kubeconfig} in the command), and does
 // what the official Foo promises: the Deployment that spec.deploymentName names, controlled
 // by the Foo, with spec.replicas and the images that the program itself gave it, and a true
-// status.availableReplicas. What it does beyond that, conditions and Events, is its own; but if a
+// status.availableReplicas. More conditions and Events are allowed; but if a
 // condition Ready is True, the Deployment must be complete, and a refusal is no reason to write the
 // status with each try.
 //
@@ -37,23 +36,22 @@
 //
 // Package internal/court is the command. Below it are four packages, and each imports only those after it:
 //
-//   - anykind judges a program about any other kind: baseline.go learns what is right, script_scenarios.go has the scenarios.
+//   - anykind judges a program about any other kind: baseline.go learns the right results, script_scenarios.go has the scenarios.
 //   - scenario has the scenarios for Foos in scenarios.go. Their steps are in situations.go, faults.go and hostile.go,
 //     admission.go (what the API server rejects or changes) and users.go (what users do).
 //   - stage runs one scenario: world.go starts a control plane, program.go and supervise.go start the program, a process group
 //     that is restarted when it ends, as by a kubelet. stage.go gives it a namespace and a proxy, and confined.go makes that
-//     namespace all that the program sees, so most scenarios run beside each other. canary.go measures when the machine is
+//     namespace all that the program sees, so most scenarios run in parallel. canary.go measures when the machine is
 //     slow, wait.go has how a step waits and ends its stage.
-//   - verdict has the properties. history.go watches past the proxy, converged.go finds what is wrong now, with the oracle of
-//     this repository's own tests, review.go what was wrong at any revision. report.go puts it into words, explanations.go
-//     says why it matters.
+//   - verdict has the properties. history.go watches past the proxy, converged.go compares the present state with the oracle of
+//     this repository's own tests, review.go checks every revision. report.go prints it, explanations.go says why it matters.
 //
 // Situations run on a whole control plane. Faults run on an API server alone, where the judge
-// plays the controller of Deployments (play.go) and that of quotas: nothing but the program has to be waited for.
+// plays the controllers of Deployments (play.go) and quotas, so only the program takes time.
 //
 // # A script
 //
-// A program about any other kind is judged by what a user does with it (script/foos.yaml is an example):
+// A script with the steps of a user judges a program about any other kind (script/foos.yaml is an example):
 //
 //	command: [./mine, --kubeconfig, "{kubeconfig}"]     # or CONTROLLER of make
 //	crds: [config/crd]                                  # all paths are seen from the folder of this file
@@ -67,7 +65,7 @@
 // kubectl uses a new namespace in each scenario; $NAMESPACE has its name. A step may wait for a finalizer, as kubectl delete does,
 // but not longer than a minute.
 //
-// First the judge plays the script without a fault until two runs end with the same objects. It prints what it has learned
+// First the judge plays the script without a fault until two runs end with the same objects. It prints the result
 // (-learned writes it to a file, to commit and to compare): after each step, the stored objects of the resources that the program
 // has requested, with the values that the program or kubectl has written (metadata.managedFields). Namespaces, UIDs and times
 // become words. Values that differ between the two runs are ignored. After a run that starts late, conditions that only one
@@ -80,7 +78,7 @@
 //
 // Limitations:
 //
-//   - A program that is wrong in the same way without a fault is taken for right. Read what was learned.
+//   - A program that is wrong in the same way without a fault counts as right. Read the printed result.
 //   - Objects without a namespace, other namespaces and anything outside the API server are not compared. A program that serves
 //     webhooks cannot be reached.
 //   - The controllers of Kubernetes run, too. Pods run nothing, and a Pod of a Job completes at once: a nodeSelector that no
@@ -100,33 +98,31 @@
 // in another process, so that a panic ends one scenario, and gives up what takes 30 s of real time.
 //
 // A folder with config/crd.yaml and config/sample.yaml is about that kind (kind.go): the judge
-// learns from a run without a fault what is right, and plays 24 scenarios whose properties know no
-// kind. The user's change is the first value of the spec for which the schema allows another one. What is
-// wrong without a fault as well it does not see.
+// learns the right results from a run without a fault, and plays 24 scenarios that hold for any
+// kind. The user changes the first value of the spec that the schema lets be different.
 //
-// A second run of the program is in the same process: what is in package variables it finds again, after a
-// kill, too. A program that is killed goes on until its next request, which goes nowhere.
+// A restarted program runs in the same process: package variables keep their values, after a kill, too. A program that is killed goes on until its next request, which goes nowhere.
 //
 // # Caveats
 //
 //   - The bound for everything is a minute, or ten times what the program takes without
-//     faults. Who polls more seldom falls short. On a slow machine it is longer, as all that the
+//     faults. A program that polls less often falls short. On a slow machine it is longer, as all that the
 //     judge waits for: canary.go measures how long an event takes, all the time.
-//   - A ✗ counts only if it is there without others beside it, too: the scenario is run again, and
+//   - A ✗ counts only if the scenario also fails alone: it is repeated, and
 //     so is one that ran while the machine was slow. So a program that wants a port for itself is
 //     judged as well, one scenario after the other; -beside 1 does so at once.
-//   - A program may watch more than Foos and Deployments. Of all else it sees the whole cluster.
+//   - A program may watch more than Foos and Deployments. For other resources it sees the whole cluster.
 //   - Behind a proxy that loses bookmarks a program has 150 s to work all the same, or to end. To
-//     say it in a log or to become unready is not enough: nobody may read the first, and the judge
+//     say it in a log or to become unready is not enough: a log may stay unread, and the judge
 //     cannot see the second.
 //   - P2 is judged over a long time in the scenario idle alone; elsewhere the program must be
 //     silent for 2 s.
 //   - A stale start needs a program that accepts a list from a cache (resourceVersion=0), as
 //     every informer of client-go does when the API server has no streaming lists. The scenario
 //     stale-start refuses those, stale-start-streaming passes them on.
-//   - Goroutines and times are others in each run.
-//   - The judge and byhand have the same authors. What byhand is known not to do, and can be
-//     played, is in the scenarios that run with -caveats.
+//   - Goroutines and times differ in each run.
+//   - The judge and byhand have the same authors. The known limitations of byhand that can be
+//     played are the scenarios of -caveats.
 //   - A process that leaves its group and clears its environment is not found, and lives on.
 //   - Linux only: processes and memory are found in /proc.
 //

@@ -16,8 +16,8 @@ import (
 	"example.com/byhand/tools/judge/internal/mistakes"
 )
 
-// On a control plane the judge finds mistakes, too: one that the API server in memory does not show, and those that
-// TestScript takes.
+// On a control plane the judge finds mistakes, too: the one that the API server in memory cannot show, and the ones of
+// TestScript.
 func TestMistakes(t *testing.T) {
 	judges(t, func(m mistakes.Mistake) string {
 		if m.Real || m.Script != "" {
@@ -29,7 +29,7 @@ func TestMistakes(t *testing.T) {
 	}, func(m mistakes.Mistake) []string { return []string{m.Says, m.File} })
 }
 
-// By a script the judge finds mistakes, and knows nothing of Foos.
+// By a script the judge finds mistakes without rules about Foos.
 func TestScript(t *testing.T) {
 	judges(t, func(m mistakes.Mistake) string { return m.Script }, func(name string) (*stage.Told, []stage.Scenario) {
 		told := stage.Must(anykind.ReadScript("../../script/foos.yaml"))
@@ -62,7 +62,7 @@ func judges(t *testing.T, of func(mistakes.Mistake) string, chosen func(name str
 		}
 		if !t.Run(strings.ReplaceAll(m.Name, " ", "-"), func(t *testing.T) {
 			told, chosen := chosen(name)
-			// The program is small and has no Lease: what it has not done in 15 s it never does.
+			// The program is small and has no Lease: after 15 s it does nothing more.
 			j := &stage.Judge{Bound: 15 * time.Second, Dir: t.TempDir(), Told: told, Command: stage.Command{Args: []string{"env", m.Environment(), "./mine"}, Dir: dir}}
 			var last verdict.Result
 			if err := judgeProgram(t.Context(), j, worlds, chosen, func(r verdict.Result) { last = r }); err != nil {

@@ -1,5 +1,5 @@
-// Package mistakes lists what people get wrong when they write a Foo controller, and what the judge must say about it. Each
-// mistake changes one place of the exercise's solution.
+// Package mistakes lists typical mistakes in a Foo controller, and the words of the judge about each. A mistake changes one
+// place of the exercise's solution.
 package mistakes
 
 import (
@@ -15,7 +15,7 @@ import (
 // Mistake is one of them.
 type Mistake struct {
 	Name string
-	// Before is a text of the solution, and After what it becomes.
+	// After replaces Before, a text of the solution.
 	Before, After string
 	// Scenario finds it, in memory or, if it is Real, only on a control plane.
 	Scenario string
@@ -54,7 +54,7 @@ var All = []Mistake{
 		Scenario: "restart", Script: "restart", Says: "writes the status", File: "controller/foo/status.go"},
 	{Name: "the API server's defaults are compared", Before: "!equality.Semantic.DeepEqual(current, desired)", After: "current == nil || !equality.Semantic.DeepEqual(current.Spec, newDeployment(foo, nil).Spec)",
 		Scenario: "create", Real: true, Says: "The API server adds defaults", File: deployment},
-	{Name: "what is not found is deleted", Before: "if err != nil || !exists ||", After: `if err == nil && !exists {
+	{Name: "a DELETE when the Foo is not found", Before: "if err != nil || !exists ||", After: `if err == nil && !exists {
 			err = r.deployments.Deployments(key.Namespace).Delete(ctx, key.Name, metav1.DeleteOptions{})
 		}
 		if err != nil || !exists ||`,
@@ -64,12 +64,12 @@ var All = []Mistake{
 	{Name: "the old Deployment is deleted first", Before: "\tif current == nil {", After: "\tfor _, old := range earlier {\n\t\t_ = client.Delete(ctx, old.Name, metav1.DeleteOptions{})\n\t}\n\tif current == nil {",
 		Scenario: "rename", Says: "nothing runs at all", File: deployment},
 	{Name: "no WaitForSync", Before: "if err := informer.WaitForSync(ctx, time.Minute, foos, deployments); err != nil {", After: "if err := ctx.Err(); err != nil {",
-		Scenario: "no-bookmark", Says: "A program that waits for ever", File: "informer/informer.go"},
+		Scenario: "no-bookmark", Says: "waits without a timeout", File: "informer/informer.go"},
 	{Name: "an informer does not run", Before: "\tgo deployments.Run(ctx)\n\tif err := informer.WaitForSync(ctx, time.Minute, foos, deployments)", After: "\tif err := informer.WaitForSync(ctx, time.Minute, foos)",
 		Scenario: "create", Says: "has never listed or watched Deployments", File: "informer/informer.go"},
-	{Name: "another's Deployment is written", Before: "!metav1.IsControlledBy(current, foo) ||", After: "",
+	{Name: "a foreign Deployment is written", Before: "!metav1.IsControlledBy(current, foo) ||", After: "",
 		Scenario: "name-taken", Script: "name-taken", Says: "what belongs to another", File: "controller/foo/blocked.go"},
-	{Name: "the name that becomes free is not heard of", Before: "informer.FoosNaming(foos.Store)", After: "func(metav1.Object) []cache.ObjectName { return nil }",
+	{Name: "no event leads to the Foo that waits for the name", Before: "informer.FoosNaming(foos.Store)", After: "func(metav1.Object) []cache.ObjectName { return nil }",
 		Scenario: "name-freed", Says: "no event led it to this Foo", File: "controller/handlers.go"},
 	{Name: "the old Deployment stays", Before: "\tfor _, old := range earlier {\n\t\tif err == nil {", After: "\tfor _, old := range earlier {\n\t\tif err != nil {",
 		Scenario: "rename", Script: "fresh-rename", Says: "The old Deployment runs on", File: "controller/foo/rename.go"},

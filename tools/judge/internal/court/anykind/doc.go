@@ -1,3 +1,3 @@
-// Package anykind judges a controller of any kind. It learns from runs without a fault what is right, by a script on a control
-// plane or from a sample in memory, and compares the same runs with a fault. It imports packages scenario, stage and verdict.
+// Package anykind judges a controller of any kind. It learns the right results from runs without a fault, by a script on a
+// control plane or from a sample in memory, and compares the same runs with a fault. It imports packages scenario, stage and verdict.
 package anykind

@@ -22,7 +22,7 @@ var (
 	Untouched = &Lesson{
 		"The program has written nothing at all: no event led it to this Foo, or it found nothing to do.",
 		"",
-		"controller/handlers.go: which events lead to which Foo; controller/foo/reconcile.go: what is done then",
+		"controller/handlers.go: which events lead to which Foo; controller/foo/reconcile.go: the reconcile",
 	}
 	gaveUp = &Lesson{
 		"The last write was rejected or got no answer, and the program has not tried again.",
@@ -65,17 +65,17 @@ var (
 		"controller/controller.go: a panic in a reconcile becomes an error; controller/handlers.go: handlers cannot rely on the type of an object",
 	}
 	Freed = &Lesson{
-		"The user has asked to keep the Deployment. That an object is not found is no reason to delete something: the garbage collector deletes what has to go.",
+		"The user has asked to keep the Deployment. A missing Foo is no reason to delete anything: the garbage collector deletes its dependents.",
 		"",
 		"controller/foo/doc.go: Deletion",
 	}
 	wrongSpec = &Lesson{
-		"The cluster runs something else than what was asked for.",
+		"The cluster does not run what the Foo asks for.",
 		"sky-uk/cassandra-operator#53: updates that failed are not applied again, and the cluster stays in another state",
 		"controller/foo/deployment.go: each reconcile compares the Deployment with the spec (differences)",
 	}
 	Drifted = &Lesson{
-		"What a person has changed by hand stays until it hurts, and nothing says that it is there.",
+		"A manual change stays until it causes damage, and nothing reports it.",
 		"sky-uk/cassandra-operator#53: what a person has changed or deleted is never set back; and Kubernetes' own sample-controller, whose syncHandler compares the replicas and nothing else",
 		"controller/foo/deployment.go: differences compares each field that the program sets. An object of a store is shared: change a DeepCopy of it",
 	}
@@ -90,18 +90,18 @@ var (
 		"controller/foo/deployment.go: newDeployment sets the controller reference",
 	}
 	Undone = &Lesson{
-		"A cache may be older than what was already done. Who acts on it scales running programs back and forth, or deletes them.",
+		"A cache may be older than the last write. A program that acts on it scales workloads back and forth, or deletes them.",
 		"elastic/cloud-on-k8s#4956 and elastic/cloud-on-k8s#5274: after a restart the program reads old data, and scales down what runs",
 		"informer/ready.go: the first list is the newest; controller/readyourwrites.go: later ones are not acted on before they show the last write",
 	}
 	Mistaken = &Lesson{
-		"The object that was being deleted had the same name as one that lives. Who deletes by name, and names no UID, deletes what runs.",
+		"The object being deleted had the same name as a live one. A DELETE by name without a UID deletes the live one.",
 		"rabbitmq/cluster-operator#648: after a restart the program reads that the object is being deleted, and deletes what belongs to its successor",
 		"controller/foo/rename.go: the UID and the resourceVersion are preconditions of the DELETE",
 	}
 	Untold = &Lesson{
-		"While writes fail, people look at the status, and it says what was before. To count what runs needs no write of the Deployment.",
-		"kubernetes/kubernetes#108837: a Pod is refused by a quota, and the StatefulSet does not tell that another one has become ready",
+		"While writes fail, people look at the status, and it is out of date. Counting the available replicas needs no write of the Deployment.",
+		"kubernetes/kubernetes#108837: a Pod is refused by a quota, and the status of the StatefulSet does not count a Pod that became ready",
 		"controller/foo/reconcile.go: Reconcile writes the status also when the Deployment could not be written",
 	}
 	Gap = &Lesson{
@@ -121,7 +121,7 @@ var (
 	}
 	Twice = &Lesson{
 		"Twice the Pods, twice the cost, and two that both believe they are the only one.",
-		"kubernetes-sigs/kubebuilder#1381: the cache does not show a new child yet, and another one is created",
+		"kubernetes-sigs/kubebuilder#1381: the cache does not show a new child yet, and the program creates a second",
 		"controller/readyourwrites.go: no reconcile before the cache shows the last write; names are the same every time",
 	}
 	LeftOver = &Lesson{
@@ -130,8 +130,8 @@ var (
 		"controller/foo/rename.go",
 	}
 	Orphaned = &Lesson{
-		"What is left over costs money, serves old versions, and blocks its name.",
-		"zalando/postgres-operator#2678: deleted while the program was down, and what belonged to it stays",
+		"Leftovers cost money, serve old versions, and block their names.",
+		"zalando/postgres-operator#2678: deleted while the program was down, and its dependents stay",
 		"controller/foo/deployment.go: the owner reference is in the first write, so nothing has to be remembered",
 	}
 	ForTheDying = &Lesson{
@@ -146,7 +146,7 @@ var (
 	}
 	Different = &Lesson{
 		"A fault has left a mark that no later reconcile removes.",
-		"Azure/azure-service-operator#5633: a crash between a creation and the note of it, and what was created is never deleted",
+		"Azure/azure-service-operator#5633: a crash between a creation and the note of it, and the new object is never deleted",
 		"README.md: a reconcile is level-triggered, whatever was missed; it ends in the same state",
 	}
 	Late = &Lesson{
@@ -160,7 +160,7 @@ var (
 		"informer/informer.go: errors of a watch are retried, the program goes on",
 	}
 	Stays = &Lesson{
-		"What does not end when it is asked to is killed, in the middle of a write, and its successor waits until the Lease expires.",
+		"A program that ignores SIGTERM is killed in the middle of a write, and its successor waits until the Lease expires.",
 		"",
 		"controller/controller.go: Run returns when its context is done and each worker has finished",
 	}
@@ -176,22 +176,22 @@ var (
 	}
 	Endless = &Lesson{
 		"A write that something changes back is an event, and the event leads to the next write: the back-off of a queue delays what failed, and not what an event adds.",
-		"kubernetes/kubernetes#57167: the API server changes a ReplicaSet, and the controller of Deployments creates another one, again and again",
+		"kubernetes/kubernetes#57167: the API server changes a ReplicaSet, and the Deployment controller creates a new one, again and again",
 		"controller/rewrites.go: a repeated write is an error; controller/queue.go: no event ends a back-off",
 	}
 	Repeated = &Lesson{
-		"A message that is another one each time, for the identifier in it, makes a write of each try, and each write wakes every client that watches.",
-		"upbound/provider-terraform#89 and longhorn/longhorn#13831: each error has another identifier in it, so each try writes the status, and no pause holds",
+		"A message with a new identifier each time makes every try a write, and each write wakes every client that watches.",
+		"upbound/provider-terraform#89 and longhorn/longhorn#13831: each error has a new identifier, so each try writes the status, and no pause holds",
 		"controller/foo/status.go: a message that differs only in words with digits stays the same",
 	}
 	Claimed = &Lesson{
-		"Who waits for Ready goes on, and what runs is not what was asked for.",
+		"Clients that wait for Ready continue, although the wrong version runs.",
 		"",
 		"controller/foo/status.go: Ready is True only if the Deployment is complete, by the formula of its controller",
 	}
 	Waiting = &Lesson{
-		"A program that waits for ever does nothing and looks well: nobody starts it again.",
-		"kubernetes/kubernetes#140890 and derailed/k9s#4186: the bookmark that ends a streaming list never comes, and the list is begun again for ever",
+		"A program that waits without a timeout does nothing and looks healthy, so it is not restarted.",
+		"kubernetes/kubernetes#140890 and derailed/k9s#4186: the bookmark that ends a streaming list never comes, and the list is repeated without end",
 		"informer/informer.go: WaitForSync has a timeout, and the program ends with an error",
 	}
 	Heavy = &Lesson{
@@ -200,12 +200,12 @@ var (
 		"informer/informer.go: managedFields are dropped before an object is stored",
 	}
 	Deadlocked = &Lesson{
-		"Neither Foo gets what it asks for, until a person gives one of them a third name.",
+		"Neither Foo gets its Deployment until a user gives one of them a third name.",
 		"",
 		"not by byhand: controller/foo/doc.go, Limitations",
 	}
 	Overtaken = &Lesson{
-		"Between a look at the Foo and the deletion that follows from it, the Foo can change. Its Pods are started anew.",
+		"Between a look at the Foo and the deletion that follows from it, the Foo can change. Its Pods restart.",
 		"",
 		"not by byhand: a DELETE has the version of the Deployment as its precondition, not the version of the Foo; controller/foo/doc.go, Limitations",
 	}
@@ -216,7 +216,7 @@ var (
 	}
 )
 
-// Given returns the lesson of a finding, by what the program has sent until then: the watches, too.
+// Given returns the lesson of a finding with this text, by the requests of the program before it, including watches.
 func (l *Lesson) Given(text string, requests []Request) *Lesson {
 	switch {
 	case strings.Contains(text, "DeletedFinalStateUnknown"):
