@@ -95,7 +95,7 @@
 // as a function, in virtual time (testing/synctest): memory.go. The scenarios, the properties and the words are
 // the same. 42 of the 46 are played; for the rest, and for the last word, there is the real control plane.
 // Each request takes 2 ms of virtual time, and a program that sends 5,000 is stopped. quick.go plays
-// in another process, so that a panic ends one scenario, and gives up what takes 30 s of real time.
+// in another process, so that a panic ends one scenario, and gives up a scenario after a minute of real time.
 //
 // A folder with config/crd.yaml and config/sample.yaml is about that kind (kind.go): the judge
 // learns the right results from a run without a fault, and plays 24 scenarios that hold for any

@@ -19,20 +19,19 @@ func TestMistakes(t *testing.T) {
 		s.apply(t, ticket)
 	}
 	tests := []struct{ mistake, file, before, after, says string }{
-		{"omitempty forgotten", "types.go", `json:"priority,omitempty"`, `json:"priority"`, crd + ": Ticket.spec: the schema requires [title], and Go always sends [priority title]"},
-		{"a map that is shared", "deepcopy.go", "\tout.Labels = maps.Clone(s.Labels)\n", "\t_ = maps.Clone(s.Labels)\n", "deepcopy.go: TicketSpec.Labels is shared: DeepCopyInto must copy it"},
-		{"a struct without a copy", "deepcopy.go", "func (s *TicketStep) DeepCopyInto", "func (s *TicketStep) deepCopyInto", "deepcopy.go"},
+		{"omitempty forgotten", "types.go", `json:"priorityClassName,omitempty"`, `json:"priorityClassName"`, crd + ": Ticket.spec: the schema requires [text], and Go always sends [priorityClassName text]"},
+		{"a pointer that is shared", "deepcopy.go", "out.Replicas = new(*s.Replicas)", "out.Replicas = s.Replicas", "TicketSpec.Replicas is shared"},
 		{"no list registered", "register.go", "&Ticket{}, &TicketList{}", "&Ticket{}", crd + ": it defines Ticket, and Go registers no TicketList in desk.example.com/v1: register.go"},
-		{"another type in the schema", crd, "type: integer\n                  format: int32", "type: string", crd + `: Ticket.spec.priority: Go has int32, which is "integer int32" on the wire; the schema says "string "`},
-		{"a sample that is refused", sample, "  title: hello\n", "", sample + ": the schema refuses it: spec.title: Required value"},
-		{"a right too few", role, "verbs: [list, watch, create, update]", "verbs: [list, watch, create]", role + ` does not allow: apiGroups: [""], resources: [configmaps], verbs: [update]`},
+		{"another type in the schema", crd, "type: integer, format: int32, minimum", "type: string, minimum", crd + `: Ticket.spec.replicas: Go has int32, which is "integer int32" on the wire; the schema says "string "`},
+		{"a sample that is refused", sample, "  text: hello\n", "", sample + ": the schema refuses it: spec.text: Required value"},
+		{"a right too few", role, "[configmaps], verbs: [list, watch, create, update]", "[configmaps], verbs: [list, watch, create]", role + ` does not allow: apiGroups: [""], resources: [configmaps], verbs: [update]`},
 		{"a role misspelt", role, "resources: [tickets]", "resource: [tickets]", role + ": "},
-		{"an informer that does not run", "main.go", "\t\trunning.Go(func() { configMaps.Run(ctx) })\n", "", "main.go"},
-		{"the store's object changed", "reconcile.go", "before.DeepCopy()", "before", "reconcile.go has changed an object of the cache of configmaps, which is shared"},
-		{"a write each time", "reconcile.go", "case equality.Semantic.DeepEqual(before, desired):", "case false:", "reconcile.go writes although nothing has changed"},
+		{"an informer that does not run", "main.go", "range informers {\n\t\t\trunning", "range informers[:1] {\n\t\t\trunning", "main.go"},
+		{"the store's object changed", "reconcile.go", "before.DeepCopyObject().(T)", "before", "reconcile.go has changed an object of the cache of configmaps, which is shared"},
+		{"a write each time", "reconcile.go", "exists && equality.Semantic.DeepEqual(before, desired)", "false", "reconcile.go writes although nothing has changed"},
 		{"another selector", "informer.go", "opts.LabelSelector = label", `opts.LabelSelector = label + "s"`, "no informer sees configmaps/example, which has the labels map[desk.example.com/ticket:]"},
-		{"another's object written", "reconcile.go", "\tcase !metav1.IsControlledBy(before, w):\n\t\treturn errTaken\n", "", `the ConfigMap has the text "hello", want "theirs"`},
-		{"a write that is not awaited", "reconcile.go", "r.Writes.Await(key, r.ConfigMapStore, after)", "_ = after", "reconcile.go sends POST configmaps again, while the cache of configmaps does not show"},
+		{"another's object written", "reconcile.go", "if !metav1.IsControlledBy(before, w) {", "if false {", `the ConfigMap has the text "hello", want "theirs"`},
+		{"a write that is not awaited", "reconcile.go", "r.Writes.Await(cache.MetaObjectToName(w), store, after)", "_ = after", "reconcile.go sends POST configmaps again, while the cache of configmaps does not show"},
 	}
 	// One program makes each mistake that is inside of a function. Without any it tells of what is no Go.
 	texts, alone := map[string]string{}, map[string]bool{}

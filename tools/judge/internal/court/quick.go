@@ -26,7 +26,7 @@ import (
 const left = "BYHAND_SCENARIOS_LEFT"
 
 // hangs is after which time of the machine a scenario is given up: one takes a tenth of a second.
-const hangs = 30 * time.Second
+const hangs = time.Minute
 
 // Play plays the scenarios that Quick has left, in memory, where time stands still while the program works. It writes
 // a line to the third file when one begins and when it ends, and ends the process.

@@ -67,8 +67,9 @@ var All = []stage.Scenario{
 		Steps: []stage.Step{createFoo("a", "a", 1), createFoo("b", "b", 1), converged, deleteNamespace}},
 	{Name: "events-missed", What: "The watches are cut, and nothing can be read, while Foos are scaled, deleted and created again; the old watches cannot be resumed (410 Gone).",
 		Judged: P1 | P2 | P3 | P4 | P5,
-		Steps: []stage.Step{createFoo("a", "a", 1), createFoo("b", "b", 1), createFoo("c", "c", 1), converged,
-			Disturbed(8*time.Second, Unreadable, Cut, changeFoo("a", stage.Object{"replicas": 3}), deleteDeployment("a"),
+		Steps: []stage.Step{createFoo("a", "a", 1), createFoo("b", "b", 1), createFoo("c", "c", 1), createFoo("d", "d", 1), converged,
+			// Nothing but the missed deletion leads to d.
+			Disturbed(8*time.Second, Unreadable, Cut, changeFoo("a", stage.Object{"replicas": 3}), deleteDeployment("d"),
 				DeleteFoo("b", metav1.DeletePropagationBackground), createFooAgain("b", "b", 2), DeleteFoo("c", metav1.DeletePropagationBackground)),
 			Gone, converged}},
 	{Name: "replicasets-refused", What: "A quota admits no ReplicaSet, so that a Deployment makes no progress: the status is true, and the program leaves it as it is.",
