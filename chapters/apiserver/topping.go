@@ -2,13 +2,12 @@ package main
 
 import (
 	"fmt"
-	"strings"
 
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	"k8s.io/apimachinery/pkg/api/validation"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
-	"k8s.io/apimachinery/pkg/util/validation/field"
+	utilruntime "k8s.io/apimachinery/pkg/util/runtime"
 
 	"example.com/byhand/chapters/restaurant/v1beta1"
 	"example.com/byhand/kit/crd"
@@ -25,34 +24,32 @@ var (
 // toppings is the only resource. The API server in memory removes the fields that its schema lacks.
 var toppings = testkit.Resource{
 	GroupVersionKind: kind, Plural: resource.Resource, ShortNames: []string{"tp"}, ClusterScoped: true, Generation: true,
-	Schema: &crd.Schema{Type: "object", Required: []string{"spec"}, Properties: map[string]crd.Schema{
-		"apiVersion": {Type: "string"}, "kind": {Type: "string"}, "metadata": {Type: "object"},
-		"spec": {Type: "object", Required: []string{"cost"}, Properties: map[string]crd.Schema{
-			"cost": {Type: "integer", Format: "int32", Minimum: new(int64)},
+	Schema: must(crd.NewSchema(&apiextensionsv1.JSONSchemaProps{Type: "object", Required: []string{"spec"}, Properties: map[string]apiextensionsv1.JSONSchemaProps{
+		"spec": {Type: "object", Required: []string{"cost"}, Properties: map[string]apiextensionsv1.JSONSchemaProps{
+			"cost": {Type: "integer", Format: "int32", Minimum: new(float64)},
 		}},
-	}},
+	}})),
 	Admit: admit,
+}
+
+func must(schema *crd.Schema, err error) *crd.Schema {
+	utilruntime.Must(err)
+	return schema
 }
 
 // budget is the most that all toppings may cost together.
 const budget = 10_000
 
-// admit returns an error unless a topping has a valid name and fits into the budget. No other write
+// admit returns an error unless a topping fits into the budget. No other write
 // happens meanwhile. A webhook cannot check this: it may admit two toppings at once, each of which
 // fits only without the other.
 func admit(topping *unstructured.Unstructured, others []*unstructured.Unstructured) error {
-	name := topping.GetName()
-	if wrong := validation.NameIsDNSSubdomain(name, false); len(wrong) > 0 {
-		return apierrors.NewInvalid(kind.GroupKind(), name, field.ErrorList{
-			field.Invalid(field.NewPath("metadata", "name"), name, strings.Join(wrong, ", ")),
-		})
-	}
 	sum := cost(topping)
 	for _, other := range others {
 		sum += cost(other)
 	}
 	if sum > budget {
-		return apierrors.NewForbidden(resource, name, fmt.Errorf("all toppings together may cost %d, and would cost %d", budget, sum))
+		return apierrors.NewForbidden(resource, topping.GetName(), fmt.Errorf("all toppings together may cost %d, and would cost %d", budget, sum))
 	}
 	return nil
 }

@@ -8,13 +8,14 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 
 	"example.com/byhand/chapters/restaurant/v1alpha1"
 	"example.com/byhand/chapters/restaurant/v1beta1"
 	"example.com/byhand/kit/crd"
 )
 
-func read(t *testing.T, plural string) crd.Definition {
+func read(t *testing.T, plural string) *apiextensionsv1.CustomResourceDefinition {
 	t.Helper()
 	text, err := os.ReadFile("config/crd/" + plural + "." + v1alpha1.GroupName + ".yaml")
 	if err != nil {
@@ -60,7 +61,7 @@ func TestMaxQuantity(t *testing.T) {
 	versions := read(t, "pizzas").Spec.Versions
 	names := versions[0].Schema.OpenAPIV3Schema.Properties["spec"].Properties["toppings"]
 	toppings := versions[1].Schema.OpenAPIV3Schema.Properties["spec"].Properties["toppings"]
-	bounds := []int{names.MaxItems, toppings.MaxItems, int(*toppings.Items.Properties["quantity"].Maximum)}
+	bounds := []int{int(*names.MaxItems), int(*toppings.MaxItems), int(*toppings.Items.Schema.Properties["quantity"].Maximum)}
 	if diff := cmp.Diff([]int{v1beta1.MaxQuantity, v1beta1.MaxQuantity, v1beta1.MaxQuantity}, bounds); diff != "" {
 		t.Errorf("bounds (-MaxQuantity +schema):\n%s", diff)
 	}

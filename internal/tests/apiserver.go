@@ -2,29 +2,24 @@
 package tests
 
 import (
-	"io/fs"
-
-	utilruntime "k8s.io/apimachinery/pkg/util/runtime"
-
-	"example.com/byhand/config"
+	examplesv1alpha1 "example.com/byhand/api/examples-gzh.com/v1alpha1"
+	"example.com/byhand/api/samplecontroller.k8s.io/v1alpha1"
 	"example.com/byhand/kit/testkit"
 )
 
 // NewAPIServer returns an API server in memory that serves Foos, Projects and more.
 func NewAPIServer(more ...testkit.Resource) *testkit.APIServer {
-	return testkit.NewAPIServer(append(Resources(), more...)...)
+	return testkit.NewAPIServer(append(more, Resources()...)...)
 }
 
-// Resources returns Foos and Projects, as config/crd defines them.
-func Resources() (all []testkit.Resource) {
-	files, err := fs.Glob(config.CRDs, "crd/*.yaml")
-	utilruntime.Must(err)
-	for _, file := range files {
-		text, err := config.CRDs.ReadFile(file)
-		utilruntime.Must(err)
-		resource, err := testkit.Custom(text)
-		utilruntime.Must(err)
-		all = append(all, resource)
+// Resources returns Projects and Foos as config/crd defines them, without their schemas: the core's tests
+// and the browser tab are small without package crd. TestResources of folder schema compares them with config/crd.
+func Resources() []testkit.Resource {
+	return []testkit.Resource{
+		{GroupVersionKind: examplesv1alpha1.SchemeGroupVersion.WithKind("Project"), Plural: "projects", ShortNames: []string{"proj"},
+			Categories: []string{"byhand"}, Generation: true},
+		{GroupVersionKind: v1alpha1.SchemeGroupVersion.WithKind("Foo"), Plural: "foos", ShortNames: []string{"fo"},
+			Categories: []string{"byhand"}, Generation: true, Status: true,
+			Scale: &testkit.Scale{Replicas: ".spec.replicas", StatusReplicas: ".status.replicas", Selector: ".status.selector"}},
 	}
-	return all
 }

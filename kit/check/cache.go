@@ -37,7 +37,7 @@ func (k *Kind) Reconcile(t *testing.T, begin func(config *rest.Config) (controll
 	t.Helper()
 	for late, of := 0, 1; late < of && !t.Failed(); late++ {
 		k.inBubble(t, func(t *testing.T) {
-			r := &reconciled{T: t, APIServer: testkit.NewAPIServer(append(more, k.Resource(t))...)}
+			r := &reconciled{T: t, APIServer: k.server(t, more)}
 			r.reconcile, r.caches = begin(r.Config())
 			of = len(r.caches)
 			r.test(k, r.caches[late])

@@ -42,11 +42,13 @@ import (
 	"testing"
 
 	rbacv1 "k8s.io/api/rbac/v1"
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"sigs.k8s.io/yaml"
 
+	"example.com/byhand/kit/builtin"
 	"example.com/byhand/kit/crd"
 	"example.com/byhand/kit/deepcopy"
 	"example.com/byhand/kit/testkit"
@@ -100,12 +102,12 @@ func (k *Kind) Test(t *testing.T) {
 		t.Run("schema", func(t *testing.T) {
 			typ := k.Scheme.AllKnownTypes()[kind]
 			crd.Compare(named{t, k.CRD}, kind.Kind, typ, version.Schema.OpenAPIV3Schema)
-			_, subresource := version.Subresources["status"]
+			subresource := version.Subresources != nil && version.Subresources.Status != nil
 			if _, field := crd.Fields(typ)["status"]; field != subresource {
 				t.Errorf("%s: Go has a status: %t; subresources has `status: {}`: %t. Without it UpdateStatus gets 404", k.CRD, field, subresource)
 			}
 		}) &&
-		t.Run("sample", func(t *testing.T) { k.sample(named{t, k.Sample}, kind, version.Schema.OpenAPIV3Schema) })
+		t.Run("sample", func(t *testing.T) { k.sample(named{t, k.Sample}, kind) })
 }
 
 // copies tests the copies, until one of its tests fails.
@@ -120,11 +122,17 @@ func (k *Kind) copies(t *testing.T) {
 // Resource is the kind as testkit.NewAPIServer serves it.
 func (k *Kind) Resource(t *testing.T) testkit.Resource {
 	t.Helper()
-	resource, err := testkit.Custom(read(t, k.CRD))
+	resource, err := crd.Resource(read(t, k.CRD))
 	if err != nil {
 		t.Fatalf("%s: %v", k.CRD, err)
 	}
 	return resource
+}
+
+// server returns an API server that serves the kind, all built-in kinds and more.
+func (k *Kind) server(t *testing.T, more []testkit.Resource) *testkit.APIServer {
+	t.Helper()
+	return testkit.NewAPIServer(slices.Concat([]testkit.Resource{k.Resource(t)}, more, builtin.Resources())...)
 }
 
 // Object is the sample.
@@ -154,11 +162,10 @@ var (
 	dns   = regexp.MustCompile(`^[a-z]([-a-z0-9]*[a-z0-9])?$`)
 )
 
-func (k *Kind) names(t named, d crd.Definition, kind schema.GroupVersionKind) {
+func (k *Kind) names(t named, d *apiextensionsv1.CustomResourceDefinition, kind schema.GroupVersionKind) {
 	names := d.Spec.Names
 	for what, pair := range map[string][2]string{
-		"apiVersion":           {d.APIVersion, "apiextensions.k8s.io/v1"},
-		"metadata.name":        {d.Metadata.Name, names.Plural + "." + kind.Group},
+		"metadata.name":        {d.Name, names.Plural + "." + kind.Group},
 		"spec.names.listKind":  {names.ListKind, names.Kind + "List"},
 		"spec.names.singular":  {names.Singular, strings.ToLower(names.Kind)},
 		"spec.versions.served": {fmt.Sprint(d.Spec.Versions[0].Served), "true"},
@@ -180,7 +187,7 @@ func (k *Kind) names(t named, d crd.Definition, kind schema.GroupVersionKind) {
 	if names.Plural != k.Plural {
 		t.Errorf("spec.names.plural is %q, and register.go has %q: another plural is another URL", names.Plural, k.Plural)
 	}
-	if d.Spec.Scope != "Namespaced" && d.Spec.Scope != "Cluster" {
+	if d.Spec.Scope != apiextensionsv1.NamespaceScoped && d.Spec.Scope != apiextensionsv1.ClusterScoped {
 		t.Errorf("spec.scope is %q, want Namespaced or Cluster", d.Spec.Scope)
 	} else if isCluster := d.Spec.Scope == "Cluster"; isCluster != k.ClusterScoped {
 		t.Errorf("spec.scope is %q, and the test says ClusterScoped: %t: are the objects in a namespace?", d.Spec.Scope, k.ClusterScoped)
@@ -193,18 +200,21 @@ func (k *Kind) names(t named, d crd.Definition, kind schema.GroupVersionKind) {
 	}
 }
 
-func (k *Kind) sample(t named, kind schema.GroupVersionKind, s crd.Schema) {
-	object := k.Object(t.T)
+func (k *Kind) sample(t named, kind schema.GroupVersionKind) {
+	object, served := k.Object(t.T), k.Resource(t.T).Schema
 	if got := object.GroupVersionKind(); got != kind {
 		t.Errorf("it is a %s of %s, want a %s of %s", got.Kind, got.GroupVersion(), kind.Kind, kind.GroupVersion())
 	}
-	for _, wrong := range s.Validate(nil, nil, object.Object) {
-		t.Errorf("the schema refuses it: %v", wrong)
-	}
 	pruned := object.DeepCopy()
-	s.Prune(pruned.Object)
+	if err := served.Prune(pruned.Object); err != nil {
+		t.Errorf("the API server cannot decode it: %v", err)
+	}
 	for _, path := range lost("", object.Object, pruned.Object) {
 		t.Errorf("the schema knows no %s, which the API server would drop", path)
+	}
+	served.Default(pruned.Object)
+	for _, wrong := range served.Validate(pruned.Object, nil) {
+		t.Errorf("the API server rejects it: %v", wrong)
 	}
 }
 

@@ -39,13 +39,13 @@ type Program struct {
 // bubble, until the clock of another one, for years.
 func init() { utilruntime.ErrorHandlers = utilruntime.ErrorHandlers[:1] }
 
-// Run runs a test beside a program, on a server that serves the kind and more. When the test is over
+// Run runs a test beside a program, on a server that serves the kind, all built-in kinds and more. When the test is over
 // the context of the program is done, and it must return.
 func (k *Kind) Run(t *testing.T, program func(ctx context.Context, config *rest.Config) error, test func(p *Program), more ...testkit.Resource) {
 	t.Helper()
 	k.inBubble(t, func(t *testing.T) {
 		logger := ktesting.NewLogger(ktesting.NopTL{}, ktesting.NewConfig(ktesting.BufferLogs(true)))
-		p := &Program{T: t, APIServer: testkit.NewAPIServer(append(more, k.Resource(t))...), Path: k.path(t), Ended: make(chan error, 1),
+		p := &Program{T: t, APIServer: k.server(t, more), Path: k.path(t), Ended: make(chan error, 1),
 			kind: k, log: logger.GetSink().(ktesting.Underlier)}
 		ctx, cancel := context.WithCancel(klog.NewContext(t.Context(), logger))
 		var running sync.WaitGroup

@@ -1,6 +1,14 @@
-// Package crd reads CustomResourceDefinitions. It compares one with the Go types of its kind: a
-// generator would write the one from the other; by hand, a test has to look. And it says what an API
-// server makes of an object, in as much as the server of package testkit refuses it.
+// Package crd reads CustomResourceDefinitions. Compare compares one with the Go types of its kind: a
+// generator would write the one from the other; by hand, a test has to look. Resource makes an API
+// server in memory (package testkit) serve one. Kubernetes' own packages prune, default and validate
+// its objects, so an object is stored as a real API server stores it, or rejected for the same fields.
+//
+// Limitations:
+//
+//   - Resource checks the schema of a definition with its defaults and rules. An API server rejects
+//     more, such as a wrong name, a list key that is not required, or a rule that may take too long.
+//   - One version is served, and it is the stored one. Resource rejects everything else.
+//   - A format, a selectable field and a column are used, not checked against the schema.
 package crd
 
 import (
@@ -11,54 +19,13 @@ import (
 	"slices"
 	"strings"
 
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/util/intstr"
-	"sigs.k8s.io/yaml"
+	"k8s.io/utils/ptr"
 )
-
-// Definition is the part of a CustomResourceDefinition that is read.
-type Definition struct {
-	APIVersion string
-	Metadata   struct{ Name string }
-	Spec       struct {
-		Group, Scope string
-		Conversion   any
-		Names        struct {
-			Kind, ListKind, Plural, Singular string
-			ShortNames, Categories           []string
-		}
-		Versions []struct {
-			Name            string
-			Served, Storage bool
-			Schema          struct{ OpenAPIV3Schema Schema }
-			Subresources    map[string]any
-		}
-	}
-}
-
-// Schema is what an OpenAPI schema says of a field.
-type Schema struct {
-	Description, Type, Format, Pattern string
-	Required, Enum                     []string
-	Properties                         map[string]Schema
-	Items                              *Schema
-	// AdditionalProperties is what a map holds.
-	AdditionalProperties           *Schema
-	MaxItems, MinLength, MaxLength int
-	Minimum, Maximum               *int64
-	// IntOrString admits a number or a text, Preserve any field.
-	IntOrString bool `json:"x-kubernetes-int-or-string"`
-	Preserve    bool `json:"x-kubernetes-preserve-unknown-fields"`
-	// Not is there for a property of which no value is valid.
-	Not *struct{}
-}
-
-// Parse reads one in YAML.
-func Parse(text []byte) (d Definition, err error) {
-	return d, yaml.Unmarshal(text, &d)
-}
 
 // T is a test.
 type T interface {
@@ -68,7 +35,7 @@ type T interface {
 }
 
 // Read reads one in YAML. The test ends if it cannot.
-func Read(t T, text []byte) Definition {
+func Read(t T, text []byte) *apiextensionsv1.CustomResourceDefinition {
 	t.Helper()
 	d, err := Parse(text)
 	if err != nil {
@@ -81,17 +48,19 @@ func Read(t T, text []byte) Definition {
 // the kind of value that it holds, and each field of the schema in Go: a client drops what
 // its type lacks, an API server what the schema lacks. path is what the messages call the
 // type; that of a kind is its name.
-func Compare(t T, path string, typ reflect.Type, got Schema) {
+func Compare(t T, path string, typ reflect.Type, got *apiextensionsv1.JSONSchemaProps) {
 	t.Helper()
-	if typ.Kind() == reflect.Pointer {
+	for typ.Kind() == reflect.Pointer {
 		typ = typ.Elem()
 	}
-	want, says := wireType(typ), got.Type+" "+got.Format
+	preserves := ptr.Deref(got.XPreserveUnknownFields, false)
+	want, says := wireType(typ), strings.TrimSpace(got.Type+" "+got.Format)
 	switch {
 	case want == "":
-		t.Errorf("%s: Go has %s, of which this test does not know the JSON: take a type that it knows (a number is an int32 or an int64), or teach package crd", path, typ)
+		t.Errorf("%s: Go has %s, and this test does not know its JSON: use a type that it knows (a number is an int32, an int64 or a float64), "+
+			"or add the type to wireType in kit/crd/crd.go", path, typ)
 		return
-	case want == intOrString && got.IntOrString, want == anything && got.Preserve && got.Type == "object":
+	case want == intOrString && got.XIntOrString, want == anything && preserves:
 		return
 	case want != says:
 		t.Errorf("%s: Go has %s, which is %q on the wire; the schema says %q", path, typ, want, says)
@@ -99,44 +68,58 @@ func Compare(t T, path string, typ reflect.Type, got Schema) {
 	}
 	switch {
 	case got.Format == "byte":
-	case typ.Kind() == reflect.Slice && got.Items == nil:
+	case typ.Kind() == reflect.Slice && (got.Items == nil || got.Items.Schema == nil):
 		t.Errorf("%s: the schema does not say what the list holds: it has no items", path)
 	case typ.Kind() == reflect.Slice:
-		Compare(t, path+"[]", typ.Elem(), *got.Items)
-	case typ.Kind() == reflect.Map && got.AdditionalProperties == nil:
+		Compare(t, path+"[]", typ.Elem(), got.Items.Schema)
+	case typ.Kind() == reflect.Map && got.AdditionalProperties != nil && got.AdditionalProperties.Schema != nil:
+		Compare(t, path+"{}", typ.Elem(), got.AdditionalProperties.Schema)
+	case typ.Kind() == reflect.Map && !preserves && (got.AdditionalProperties == nil || !got.AdditionalProperties.Allows):
 		t.Errorf("%s: the schema does not say what the map holds: it has no additionalProperties", path)
-	case typ.Kind() == reflect.Map:
-		Compare(t, path+"{}", typ.Elem(), *got.AdditionalProperties)
-	case got.Type == "object" && typ != reflect.TypeFor[metav1.ObjectMeta]():
-		fields := Fields(typ)
-		var required []string
-		for name, field := range fields {
-			property, ok := got.Properties[name]
-			if !ok {
+	case typ == reflect.TypeFor[metav1.ObjectMeta]():
+		if !preserves && len(got.Properties) == 0 {
+			t.Errorf("%s: an API server drops labels and everything else of an embedded metadata: add x-kubernetes-preserve-unknown-fields: true or properties", path)
+		}
+	case typ.Kind() == reflect.Struct && got.Type == "object" && (!preserves || len(got.Properties) > 0):
+		compareFields(t, path, Fields(typ), got, preserves)
+	}
+}
+
+// compareFields compares the fields of a struct with the properties of its schema.
+func compareFields(t T, path string, fields map[string]Field, got *apiextensionsv1.JSONSchemaProps, preserves bool) {
+	t.Helper()
+	kind, _, inside := strings.Cut(path, ".")
+	var required []string
+	for name, field := range fields {
+		// A program that creates an object knows no status, and one that writes a status
+		// knows it in part.
+		if status := kind + ".status"; path != status && path+"."+name != status && !field.Optional() {
+			required = append(required, name)
+		}
+		// An API server adds these three to the schema of a whole object.
+		if (!inside || got.XEmbeddedResource) && slices.Contains([]string{"apiVersion", "kind", "metadata"}, name) {
+			continue
+		}
+		property, ok := got.Properties[name]
+		if !ok {
+			if !preserves {
 				t.Errorf("%s.%s is in Go and not in the schema", path, name)
-				continue
 			}
-			Compare(t, path+"."+name, field.Type, property)
-			// These three an API server describes itself.
-			if property.Description == "" && name != "apiVersion" && name != "kind" && name != "metadata" {
-				t.Errorf("%s.%s has no description", path, name)
-			}
-			// A program that creates an object knows no status, and one that writes a status
-			// knows it in part.
-			kind, _, _ := strings.Cut(path, ".")
-			if status := kind + ".status"; path != status && path+"."+name != status && !field.Optional() {
-				required = append(required, name)
-			}
+			continue
 		}
-		for name, property := range got.Properties {
-			if _, ok := fields[name]; !ok && property.Not == nil {
-				t.Errorf("%s.%s is in the schema and not in Go", path, name)
-			}
+		Compare(t, path+"."+name, field.Type, &property)
+		if property.Description == "" {
+			t.Errorf("%s.%s has no description", path, name)
 		}
-		slices.Sort(required)
-		if slices.Sort(got.Required); !slices.Equal(required, got.Required) {
-			t.Errorf("%s: the schema requires %v, and Go always sends %v: the fields without omitempty", path, got.Required, required)
+	}
+	for name, property := range got.Properties {
+		if _, ok := fields[name]; !ok && property.Not == nil {
+			t.Errorf("%s.%s is in the schema and not in Go", path, name)
 		}
+	}
+	slices.Sort(required)
+	if want := slices.Sorted(slices.Values(got.Required)); !slices.Equal(required, want) {
+		t.Errorf("%s: the schema requires %v, and Go always sends %v: the fields without omitempty", path, want, required)
 	}
 }
 
@@ -164,7 +147,7 @@ func Fields(typ reflect.Type) map[string]Field {
 }
 
 // What has a schema of another kind.
-const intOrString, anything = "x-kubernetes-int-or-string: true", "object x-kubernetes-preserve-unknown-fields: true"
+const intOrString, anything = "x-kubernetes-int-or-string: true", "x-kubernetes-preserve-unknown-fields: true"
 
 // wireType is the schema's type and format of a Go type, "" if that is not known.
 func wireType(typ reflect.Type) string {
@@ -172,10 +155,10 @@ func wireType(typ reflect.Type) string {
 	case reflect.TypeFor[metav1.Time](), reflect.TypeFor[metav1.MicroTime]():
 		return "string date-time"
 	case reflect.TypeFor[metav1.Duration]():
-		return "string "
+		return "string"
 	case reflect.TypeFor[resource.Quantity](), reflect.TypeFor[intstr.IntOrString]():
 		return intOrString
-	case reflect.TypeFor[runtime.RawExtension]():
+	case reflect.TypeFor[runtime.RawExtension](), reflect.TypeFor[apiextensionsv1.JSON]():
 		return anything
 	case reflect.TypeFor[[]byte]():
 		return "string byte"
@@ -186,17 +169,19 @@ func wireType(typ reflect.Type) string {
 	}
 	switch typ.Kind() {
 	case reflect.String:
-		return "string "
+		return "string"
 	case reflect.Int32:
 		return "integer int32"
 	case reflect.Int64:
 		return "integer int64"
+	case reflect.Float64:
+		return "number"
 	case reflect.Slice:
-		return "array "
+		return "array"
 	case reflect.Bool:
-		return "boolean "
+		return "boolean"
 	case reflect.Struct, reflect.Map:
-		return "object "
+		return "object"
 	default:
 		return ""
 	}

@@ -4,6 +4,7 @@ import (
 	"reflect"
 	"testing"
 
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/intstr"
@@ -27,7 +28,7 @@ type spec struct {
 	Enabled *bool                        `json:"enabled,omitempty"`
 }
 
-const schema = `
+const thing = `
 type: object
 required: [every, phase, size]
 properties:
@@ -45,9 +46,9 @@ properties:
 // A schema that is right passes, whatever the types. What is wrong is said by TestMistakes of
 // folder exercise.
 func TestCompare(t *testing.T) {
-	var s crd.Schema
-	if err := yaml.UnmarshalStrict([]byte(schema), &s); err != nil {
+	var s apiextensionsv1.JSONSchemaProps
+	if err := yaml.UnmarshalStrict([]byte(thing), &s); err != nil {
 		t.Fatal(err)
 	}
-	crd.Compare(t, "Thing.spec", reflect.TypeFor[spec](), s)
+	crd.Compare(t, "Thing.spec", reflect.TypeFor[spec](), &s)
 }

@@ -27,12 +27,14 @@ type APIServer struct {
 }
 
 // NewAPIServer returns a server with the namespace default and nothing else. It serves the built-in kinds
-// of resource.go, and more.
+// of resource.go, and more. The first resource of a kind is served.
 func NewAPIServer(more ...Resource) *APIServer {
 	s := &APIServer{storage: newStorage()}
 	s.moved = sync.NewCond(&s.mu)
 	for _, res := range slices.Concat(builtIn, more) {
-		s.resources = append(s.resources, &res)
+		if !slices.ContainsFunc(s.resources, func(other *Resource) bool { return other.GroupVersionKind == res.GroupVersionKind }) {
+			s.resources = append(s.resources, &res)
+		}
 	}
 	s.Next = http.HandlerFunc(s.serve)
 	s.AddNamespace(metav1.NamespaceDefault)
@@ -117,9 +119,16 @@ func (s *APIServer) Add(path string, object *unstructured.Unstructured) {
 		object.SetNamespace(target.Namespace)
 	}
 	s.acts(path, func(res *Resource) {
-		res.complete(object)
-		s.put(res, path, object)
+		s.store(res, path, object)
 	})
+}
+
+// store is the write of another client. It panics if the metadata is invalid, which is a mistake in the test.
+func (s *APIServer) store(res *Resource, path string, object *unstructured.Unstructured) {
+	if err := res.complete(object); err != nil {
+		panic(fmt.Sprintf("%s: %v", path, err))
+	}
+	s.put(res, path, object)
 }
 
 // Edit changes a stored object as another client would. Nothing is validated.
@@ -130,8 +139,7 @@ func (s *APIServer) Edit(path string, change func(object *unstructured.Unstructu
 			panic("nothing is stored at " + path)
 		}
 		change(object)
-		res.complete(object)
-		s.put(res, path, object)
+		s.store(res, path, object)
 	})
 }
 
@@ -143,8 +151,7 @@ func (s *APIServer) Each(resource string, change func(object *unstructured.Unstr
 			if stored := s.objects[path]; stored != nil {
 				object := stored.DeepCopy()
 				change(object)
-				res.complete(object)
-				s.put(res, path, object)
+				s.store(res, path, object)
 			}
 		})
 	}

@@ -136,8 +136,7 @@ func (x *request) object(sent []byte) (*unstructured.Unstructured, error) {
 	if name := object.GetName(); x.Name != "" && name != x.Name {
 		return nil, fmt.Errorf("the name of the object (%s) does not match the name on the URL (%s)", name, x.Name)
 	}
-	x.complete(object)
-	return object, nil
+	return object, x.complete(object)
 }
 
 // validate returns an error unless an object may be stored in the place of before, which is nil for
@@ -172,13 +171,12 @@ func (s *APIServer) create(x *request, sent []byte) (any, error) {
 		refusal := apierrors.NewForbidden(x.groupResource(), object.GetName(), fmt.Errorf("unable to create new content in namespace %s because it is being terminated", x.Namespace))
 		refusal.ErrStatus.Details.Causes = []metav1.StatusCause{{Type: "NamespaceTerminating", Message: fmt.Sprintf("namespace %s is being terminated", x.Namespace), Field: "metadata.namespace"}}
 		return nil, refusal
-	case object.GetName() == "":
-		return nil, x.invalid(object, field.ErrorList{field.Required(field.NewPath("metadata", "name"), "name or generateName is required")})
 	case object.GetResourceVersion() != "":
 		return nil, failure(http.StatusInternalServerError, "", "resourceVersion should not be set on objects to be created")
 	}
 	if x.Status {
 		delete(object.Object, "status")
+		x.setDefaults(object)
 	}
 	if err := s.validate(x, nil, object); err != nil {
 		return nil, err
@@ -200,7 +198,7 @@ func (s *APIServer) update(x *request, before *unstructured.Unstructured, sent [
 	var object *unstructured.Unstructured
 	var err error
 	if x.Subresource == "scale" {
-		object, err = scaled(before, sent)
+		object, err = x.scaled(before, sent)
 	} else {
 		object, err = x.object(sent)
 	}
@@ -223,10 +221,10 @@ func (s *APIServer) update(x *request, before *unstructured.Unstructured, sent [
 	next := object
 	if x.Subresource == "status" {
 		next = before.DeepCopy()
-		next.Object["status"] = object.Object["status"]
+		copyStatus(next, object)
 	} else {
 		if x.Status {
-			next.Object["status"] = before.Object["status"]
+			copyStatus(next, before)
 		}
 		next.SetUID(before.GetUID())
 		next.SetGeneration(before.GetGeneration())
@@ -234,7 +232,6 @@ func (s *APIServer) update(x *request, before *unstructured.Unstructured, sent [
 		next.SetDeletionTimestamp(before.GetDeletionTimestamp())
 		next.SetDeletionGracePeriodSeconds(before.GetDeletionGracePeriodSeconds())
 	}
-	DropNulls(next.Object)
 	if err := s.validate(x, before, next); err != nil {
 		return nil, err
 	}
@@ -244,6 +241,14 @@ func (s *APIServer) update(x *request, before *unstructured.Unstructured, sent [
 			fmt.Sprintf("no new finalizers can be added if the object is being deleted, found new finalizers %#v", added))})
 	}
 	return x.view(s.put(x.Resource, x.path, next))
+}
+
+// copyStatus gives an object the status of another one.
+func copyStatus(object, from *unstructured.Unstructured) {
+	delete(object.Object, "status")
+	if status, found := from.Object["status"]; found {
+		object.Object["status"] = status
+	}
 }
 
 func (s *APIServer) delete(x *request, sent []byte) (any, error) {
@@ -296,21 +301,6 @@ func (f *Faults) Refuse(why func(r *http.Request) *apierrors.StatusError) {
 // failure is a refusal without details.
 func failure(code int32, reason metav1.StatusReason, message string) error {
 	return &apierrors.StatusError{ErrStatus: metav1.Status{Status: metav1.StatusFailure, Code: code, Reason: reason, Message: message}}
-}
-
-// complete makes of what was sent what is stored.
-func (r *Resource) complete(object *unstructured.Unstructured) {
-	object.SetGroupVersionKind(r.GroupVersionKind)
-	DropNulls(object.Object)
-	if len(object.GetFinalizers()) == 0 {
-		object.SetFinalizers(nil)
-	}
-	if r.Schema != nil {
-		r.Schema.Prune(object.Object)
-	}
-	if r.Default != nil {
-		r.Default(object)
-	}
 }
 
 // DropNulls removes the fields of a JSON value that are null, as a real API server does.

@@ -37,7 +37,7 @@ func (x *request) patched(before *unstructured.Unstructured, patch []byte) ([]by
 		if document, err = merged(document, kind, patch); err != nil {
 			return nil, apierrors.NewGenericServerResponse(http.StatusUnprocessableEntity, "", schema.GroupResource{}, "", err.Error(), 0, false)
 		}
-	case kind == types.StrategicMergePatchType && x.Schema == nil:
+	case kind == types.StrategicMergePatchType && x.builtIn():
 		object, wrong := typed.New(x.GroupVersionKind)
 		if wrong != nil {
 			return nil, wrong
@@ -74,22 +74,26 @@ func (x *request) view(object *unstructured.Unstructured) (any, error) {
 	if x.Subresource != "scale" {
 		return object, nil
 	}
-	replicas, found, _ := unstructured.NestedInt64(object.Object, "spec", "replicas")
+	replicas, found, _ := unstructured.NestedInt64(object.Object, fieldsOf(x.Scale.Replicas)...)
 	if !found && x.Method == http.MethodGet {
-		return nil, apierrors.NewInternalError(fmt.Errorf("the spec replicas field %q does not exist", ".spec.replicas"))
+		return nil, apierrors.NewInternalError(fmt.Errorf("the spec replicas field %q does not exist", x.Scale.Replicas))
 	}
 	scale := autoscalingv1.Scale{TypeMeta: metav1.TypeMeta{APIVersion: "autoscaling/v1", Kind: "Scale"},
 		ObjectMeta: metav1.ObjectMeta{Name: object.GetName(), Namespace: object.GetNamespace(), UID: object.GetUID(),
 			ResourceVersion: object.GetResourceVersion(), CreationTimestamp: object.GetCreationTimestamp()},
 		Spec: autoscalingv1.ScaleSpec{Replicas: int32(replicas)}}
-	running, _, _ := unstructured.NestedInt64(object.Object, "status", "replicas")
+	running, _, _ := unstructured.NestedInt64(object.Object, fieldsOf(x.Scale.StatusReplicas)...)
 	scale.Status.Replicas = int32(running)
-	scale.Status.Selector, _, _ = unstructured.NestedString(object.Object, "status", "selector")
-	if labels, found, _ := unstructured.NestedStringMap(object.Object, "spec", "selector", "matchLabels"); found {
+	selector := fieldsOf(x.Scale.Selector)
+	scale.Status.Selector, _, _ = unstructured.NestedString(object.Object, selector...)
+	if labels, found, _ := unstructured.NestedStringMap(object.Object, append(selector, "matchLabels")...); found {
 		scale.Status.Selector = metav1.FormatLabelSelector(metav1.SetAsLabelSelector(labels))
 	}
 	return scale, nil
 }
+
+// fieldsOf splits a path such as .spec.replicas.
+func fieldsOf(path string) []string { return strings.Split(strings.TrimPrefix(path, "."), ".") }
 
 // shown returns an object or a list in the form that the client asks for: whole, or its metadata
 // alone, as the garbage collector asks.
@@ -118,7 +122,7 @@ func (x *request) shown(body any) any {
 const metadataKind = "PartialObjectMetadata"
 
 // scaled returns an object with the number of replicas of a Scale, and its version.
-func scaled(before *unstructured.Unstructured, sent []byte) (*unstructured.Unstructured, error) {
+func (x *request) scaled(before *unstructured.Unstructured, sent []byte) (*unstructured.Unstructured, error) {
 	var scale autoscalingv1.Scale
 	if err := json.Unmarshal(sent, &scale); err != nil {
 		return nil, err
@@ -126,5 +130,5 @@ func scaled(before *unstructured.Unstructured, sent []byte) (*unstructured.Unstr
 	object := before.DeepCopy()
 	object.SetUID(scale.UID)
 	object.SetResourceVersion(scale.ResourceVersion)
-	return object, unstructured.SetNestedField(object.Object, int64(scale.Spec.Replicas), "spec", "replicas")
+	return object, unstructured.SetNestedField(object.Object, int64(scale.Spec.Replicas), fieldsOf(x.Scale.Replicas)...)
 }

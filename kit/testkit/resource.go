@@ -1,7 +1,6 @@
 package testkit
 
 import (
-	"fmt"
 	"net/http"
 	"path"
 	"slices"
@@ -19,30 +18,28 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 	"k8s.io/apimachinery/pkg/version"
 	"k8s.io/client-go/kubernetes/scheme"
-
-	"example.com/byhand/kit/crd"
 )
 
 // Resource is one kind of object that an APIServer serves.
 type Resource struct {
 	schema.GroupVersionKind
 	// Plural is its name in a URL.
-	Plural     string
-	ShortNames []string
+	Plural                 string
+	ShortNames, Categories []string
 	// ClusterScoped objects are in no namespace.
 	ClusterScoped bool
-	// Status and Scale are the subresources that it has.
-	Status, Scale bool
+	// Status is whether it has the subresource status.
+	Status bool
+	// Scale is nil unless it has the subresource scale.
+	Scale *Scale
 	// Generation is counted.
 	Generation bool
 	// Blind allows an update without a resourceVersion, which overwrites whatever is there.
 	Blind bool
-	// Selectable are the string fields that a field selector may name besides the metadata,
-	// such as spec.type.
+	// Selectable are the fields that a field selector may name besides the metadata, such as spec.type.
 	Selectable []string
-	// Schema is what a custom resource's CRD admits. Nil: a built-in kind, of which
-	// everything is admitted.
-	Schema *crd.Schema
+	// Schema is nil if any object is valid, as for built-in kinds.
+	Schema Schema
 	// Default sets what an object lacks, if it is not nil.
 	Default func(*unstructured.Unstructured)
 	// Admit rejects a create or an update with an error, if it is not nil. It gets the object as
@@ -51,37 +48,45 @@ type Resource struct {
 	Admit func(object *unstructured.Unstructured, others []*unstructured.Unstructured) error
 }
 
-// Custom returns the resource that a CustomResourceDefinition makes, in its first version. text is
-// its YAML.
-func Custom(text []byte) (Resource, error) {
-	definition, err := crd.Parse(text)
-	if err != nil || len(definition.Spec.Versions) == 0 {
-		return Resource{}, fmt.Errorf("a CustomResourceDefinition with a version: %w", err)
-	}
-	spec, version := definition.Spec, definition.Spec.Versions[0]
-	_, status := version.Subresources["status"]
-	_, scale := version.Subresources["scale"]
-	return Resource{
-		GroupVersionKind: schema.GroupVersionKind{Group: spec.Group, Version: version.Name, Kind: spec.Names.Kind},
-		Plural:           spec.Names.Plural, ShortNames: spec.Names.ShortNames, ClusterScoped: spec.Scope == "Cluster",
-		Status: status, Scale: scale, Generation: true, Schema: &version.Schema.OpenAPIV3Schema,
-	}, nil
+// builtIn reports whether the kind is one of Kubernetes' own.
+func (r *Resource) builtIn() bool { return typed.Recognizes(r.GroupVersionKind) }
+
+// Scale has the paths of the fields that the subresource scale shows, such as .spec.replicas. Selector may be "".
+type Scale struct{ Replicas, StatusReplicas, Selector string }
+
+// Schema is the schema of a custom resource. Package crd implements it. Its methods are safe for
+// concurrent use with different objects.
+type Schema interface {
+	// Prune removes each field that the schema lacks, and each null that it does not allow. It returns an
+	// error if the metadata cannot be decoded.
+	Prune(object map[string]any) error
+	// Default sets the defaults of an object that is pruned.
+	Default(object map[string]any)
+	// Validate returns the errors of a new object, or of an update of before, if that is not nil.
+	Validate(object, before map[string]any) field.ErrorList
 }
 
-// validate returns what is refused of an object, in the words of the API server: of its labels,
-// annotations and owners, and of what its schema does not admit. What was so before is admitted.
+// validate returns what is wrong with an object, in the words of the API server. before is nil for a
+// new object.
 func (r *Resource) validate(before, object *unstructured.Unstructured) error {
 	metadata := field.NewPath("metadata")
 	wrong := slices.Concat(
 		metav1validation.ValidateLabels(object.GetLabels(), metadata.Child("labels")),
 		validation.ValidateAnnotations(object.GetAnnotations(), metadata.Child("annotations")),
 		validation.ValidateOwnerReferences(object.GetOwnerReferences(), metadata.Child("ownerReferences")))
-	if r.Schema != nil {
-		was := map[string]any{}
-		if before != nil {
-			was = before.Object
+	if name := object.GetName(); name == "" {
+		wrong = append(wrong, field.Required(metadata.Child("name"), "name or generateName is required"))
+	} else if !r.builtIn() {
+		for _, why := range validation.NameIsDNSSubdomain(name, false) {
+			wrong = append(wrong, field.Invalid(metadata.Child("name"), name, why))
 		}
-		wrong = append(wrong, r.Schema.Validate(nil, was, object.Object)...)
+	}
+	if r.Schema != nil {
+		var old map[string]any
+		if before != nil {
+			old = before.Object
+		}
+		wrong = append(wrong, r.Schema.Validate(object.Object, old)...)
 	}
 	return r.invalid(object, wrong)
 }
@@ -93,6 +98,30 @@ func (r *Resource) invalid(object *unstructured.Unstructured, wrong field.ErrorL
 	return apierrors.NewInvalid(r.GroupVersionKind.GroupKind(), object.GetName(), wrong)
 }
 
+// complete makes of what was sent what is stored.
+func (r *Resource) complete(object *unstructured.Unstructured) error {
+	object.SetGroupVersionKind(r.GroupVersionKind)
+	if r.Schema == nil {
+		DropNulls(object.Object)
+	} else if err := r.Schema.Prune(object.Object); err != nil {
+		return err
+	}
+	if len(object.GetFinalizers()) == 0 {
+		object.SetFinalizers(nil)
+	}
+	r.setDefaults(object)
+	return nil
+}
+
+func (r *Resource) setDefaults(object *unstructured.Unstructured) {
+	if r.Schema != nil {
+		r.Schema.Default(object.Object)
+	}
+	if r.Default != nil {
+		r.Default(object)
+	}
+}
+
 // oneReplica is what a Deployment has that names no number.
 func oneReplica(deployment *unstructured.Unstructured) {
 	if _, found, _ := unstructured.NestedFieldNoCopy(deployment.Object, "spec", "replicas"); !found {
@@ -101,10 +130,10 @@ func oneReplica(deployment *unstructured.Unstructured) {
 }
 
 // builtIn are the resources of Kubernetes that the program uses, Pods and Secrets. NewAPIServer
-// serves them.
+// serves them. Package builtin has all others.
 var builtIn = []Resource{
-	{GroupVersionKind: appsv1.SchemeGroupVersion.WithKind("Deployment"), Plural: "deployments",
-		ShortNames: []string{"deploy"}, Status: true, Scale: true, Generation: true, Blind: true, Default: oneReplica},
+	{GroupVersionKind: appsv1.SchemeGroupVersion.WithKind("Deployment"), Plural: "deployments", ShortNames: []string{"deploy"}, Status: true,
+		Scale: &Scale{".spec.replicas", ".status.replicas", ".spec.selector"}, Generation: true, Blind: true, Default: oneReplica},
 	{GroupVersionKind: corev1.SchemeGroupVersion.WithKind("Namespace"), Plural: "namespaces", ShortNames: []string{"ns"},
 		ClusterScoped: true, Blind: true, Default: heldNamespace},
 	{GroupVersionKind: corev1.SchemeGroupVersion.WithKind("Pod"), Plural: "pods", ShortNames: []string{"po"}, Status: true, Generation: true, Blind: true},
@@ -180,11 +209,11 @@ func (s *APIServer) resourceList(of schema.GroupVersion) metav1.APIResourceList 
 			list.APIResources = append(list.APIResources, metav1.APIResource{Name: res.Plural + "/status", Kind: res.Kind, Namespaced: !res.ClusterScoped, Verbs: metav1.Verbs{"get", "patch", "update"}})
 		}
 		list.APIResources = append(list.APIResources, metav1.APIResource{Name: res.Plural, Kind: res.Kind, Namespaced: !res.ClusterScoped, ShortNames: res.ShortNames,
-			Verbs: metav1.Verbs{"create", "delete", "get", "list", "patch", "update", "watch"}})
+			Categories: res.Categories, Verbs: metav1.Verbs{"create", "delete", "get", "list", "patch", "update", "watch"}})
 	}
 	return list
 }
 
 func (r *Resource) has(subresource string) bool {
-	return subresource == "" || subresource == "status" && r.Status || subresource == "scale" && r.Scale
+	return subresource == "" || subresource == "status" && r.Status || subresource == "scale" && r.Scale != nil
 }

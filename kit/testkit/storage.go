@@ -78,7 +78,7 @@ func (s *storage) put(res *Resource, path string, object *unstructured.Unstructu
 // isNewGeneration reports whether what users ask for has changed: the spec, and with a
 // custom resource all but metadata and status.
 func (r *Resource) isNewGeneration(before, after *unstructured.Unstructured) bool {
-	if r.Schema == nil {
+	if r.builtIn() {
 		return !reflect.DeepEqual(before.Object["spec"], after.Object["spec"])
 	}
 	rest := func(object *unstructured.Unstructured) map[string]any {

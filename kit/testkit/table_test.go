@@ -21,7 +21,9 @@ import (
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/clientcmd"
 
-	"example.com/byhand/internal/tests"
+	"example.com/byhand/config"
+	"example.com/byhand/kit/crd"
+	"example.com/byhand/kit/testkit"
 )
 
 // TestTable plays one table of requests against the API server in memory and against a real
@@ -32,7 +34,19 @@ func TestTable(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := play(t, real)
-	got := play(t, tests.NewAPIServer().Config())
+	var resources []testkit.Resource
+	for _, file := range []string{"foos.samplecontroller.k8s.io", "projects.examples-gzh.com"} {
+		text, err := config.CRDs.ReadFile("crd/" + file + ".yaml")
+		if err != nil {
+			t.Fatal(err)
+		}
+		resource, err := crd.Resource(text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		resources = append(resources, resource)
+	}
+	got := play(t, testkit.NewAPIServer(resources...).Config())
 	for i, row := range want {
 		if i >= len(got) {
 			t.Fatalf("only the real server says\n%s", strings.Join(want[i:], "\n"))

@@ -52,7 +52,9 @@ func (s selection) has(path string, object *unstructured.Unstructured) bool {
 	}
 	values := fields.Set{"metadata.name": object.GetName(), "metadata.namespace": object.GetNamespace()}
 	for _, field := range s.selectable {
-		values[field], _, _ = unstructured.NestedString(object.Object, strings.Split(field, ".")...)
+		if value, found, _ := unstructured.NestedFieldNoCopy(object.Object, fieldsOf(field)...); found {
+			values[field] = fmt.Sprint(value)
+		}
 	}
 	return s.fields.Matches(values)
 }

@@ -13,13 +13,16 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	rbacv1 "k8s.io/api/rbac/v1"
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/yaml"
 
 	"example.com/byhand/clientset"
+	"example.com/byhand/internal/tests"
 	"example.com/byhand/internal/tests/samples"
 	"example.com/byhand/kit/check"
 	"example.com/byhand/kit/crd"
+	"example.com/byhand/kit/testkit"
 )
 
 const root = "../../../"
@@ -43,7 +46,7 @@ func forEachKind(t *testing.T, test func(t *testing.T, k samples.Kind)) {
 
 func crdFile(k samples.Kind) string { return root + "config/crd/" + k.Plural + "." + k.Group + ".yaml" }
 
-func definition(t *testing.T, k samples.Kind) crd.Definition {
+func definition(t *testing.T, k samples.Kind) *apiextensionsv1.CustomResourceDefinition {
 	t.Helper()
 	return crd.Read(t, []byte(read(t, crdFile(k))))
 }
@@ -76,6 +79,21 @@ func TestKinds(t *testing.T) {
 	})
 }
 
+// The API server in memory serves each kind as the CRD defines it, with or without the schema.
+func TestResources(t *testing.T) {
+	served := tests.Resources()
+	forEachKind(t, func(t *testing.T, k samples.Kind) {
+		want, err := crd.Resource([]byte(read(t, crdFile(k))))
+		if err != nil {
+			t.Fatal(err)
+		}
+		want.Schema = nil
+		if !slices.ContainsFunc(served, func(r testkit.Resource) bool { return reflect.DeepEqual(r, want) }) {
+			t.Errorf("internal/tests/apiserver.go has no %+v", want)
+		}
+	})
+}
+
 func TestKindsAreListed(t *testing.T) {
 	forEachKind(t, func(t *testing.T, k samples.Kind) {
 		for _, file := range lists {
@@ -102,12 +120,16 @@ func TestKindsAreListed(t *testing.T) {
 // A kind has the scale subresource if its status has a selector, which only autoscalers read.
 func TestSubresources(t *testing.T) {
 	forEachKind(t, func(t *testing.T, k samples.Kind) {
-		var want any
+		var want *apiextensionsv1.CustomResourceSubresourceScale
 		status, hasStatus := crd.Fields(reflect.TypeOf(k.Object).Elem())["status"]
 		if hasStatus && crd.Fields(status.Type)["selector"].Name != "" {
-			want = map[string]any{"specReplicasPath": ".spec.replicas", "statusReplicasPath": ".status.replicas", "labelSelectorPath": ".status.selector"}
+			want = &apiextensionsv1.CustomResourceSubresourceScale{SpecReplicasPath: ".spec.replicas", StatusReplicasPath: ".status.replicas", LabelSelectorPath: new(".status.selector")}
 		}
-		if diff := cmp.Diff(want, definition(t, k).Spec.Versions[0].Subresources["scale"]); diff != "" {
+		var got *apiextensionsv1.CustomResourceSubresourceScale
+		if subresources := definition(t, k).Spec.Versions[0].Subresources; subresources != nil {
+			got = subresources.Scale
+		}
+		if diff := cmp.Diff(want, got); diff != "" {
 			t.Errorf("subresource scale (-want +got):\n%s", diff)
 		}
 		for _, method := range []string{"UpdateStatus", "ApplyStatus"} {
@@ -126,13 +148,13 @@ func TestTimesSurvive(t *testing.T) {
 	})
 }
 
-func timesSurvive(t *testing.T, path string, s crd.Schema) {
+func timesSurvive(t *testing.T, path string, s *apiextensionsv1.JSONSchemaProps) {
 	t.Helper()
 	for name, property := range s.Properties {
-		timesSurvive(t, path+"."+name, property)
+		timesSurvive(t, path+"."+name, &property)
 	}
 	if s.Items != nil {
-		timesSurvive(t, path+"[]", *s.Items)
+		timesSurvive(t, path+"[]", s.Items.Schema)
 	}
 	if s.Format != "date-time" {
 		return

@@ -18,7 +18,6 @@ import (
 	"example.com/byhand/controller"
 	"example.com/byhand/kit/check"
 	"example.com/byhand/kit/leader"
-	"example.com/byhand/kit/testkit"
 )
 
 var parts = check.Kind{Scheme: scheme, Owner: kind, Plural: resource, CRD: "config/crd.yaml", Sample: "config/sample.yaml"}
@@ -26,9 +25,7 @@ var parts = check.Kind{Scheme: scheme, Owner: kind, Plural: resource, CRD: "conf
 // TestKind: types, copies, registration, definition and sample are in step. The other tests wait for that.
 func TestKind(t *testing.T) { parts.Test(t) }
 
-// What the program makes of the sample, and where.
-var configMap = testkit.Resource{GroupVersionKind: corev1.SchemeGroupVersion.WithKind("ConfigMap"), Plural: "configmaps", Blind: true}
-
+// configMapPath is where the program stores what it makes of the sample.
 const configMapPath = "/api/v1/namespaces/default/configmaps/example"
 
 // TestCache: what the cache does not show yet is not sent twice, no object of it is changed, and
@@ -39,11 +36,11 @@ func TestCache(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		r := &Reconciler{Client: client, Kube: kubernetes.NewForConfigOrDie(config), Rewrites: controller.NewRewrites(), Events: events.NewFakeRecorder(100)}
-		stored, configMaps := check.NewCache(resource, &Widget{}), check.NewCache("configmaps", &corev1.ConfigMap{})
-		r.WidgetStore, r.ConfigMapStore = stored, configMaps
-		return r.Reconcile, []*check.Cache{stored, configMaps}
-	}, configMap)
+		widgets, configMaps := check.NewCache(resource, &Widget{}), check.NewCache("configmaps", &corev1.ConfigMap{})
+		r := &Reconciler{Client: client, ConfigMaps: kubernetes.NewForConfigOrDie(config).CoreV1(),
+			WidgetStore: widgets, ConfigMapStore: configMaps, Rewrites: controller.NewRewrites()}
+		return r.Reconcile, []*check.Cache{widgets, configMaps}
+	})
 }
 
 // start runs a test beside the whole program, which leads, where time stands still while one works.
@@ -52,7 +49,7 @@ func start(t *testing.T, test func(p *check.Program)) {
 		election := leader.Flags(flag.NewFlagSet("", flag.PanicOnError)) // the defaults
 		election.Elect, election.Name = true, leaseName
 		return runWith(ctx, config, "default", options{workers: 2, election: election})
-	}, test, configMap)
+	}, test)
 }
 
 // has fails the test unless the ConfigMap holds the text, and the Widget says why.

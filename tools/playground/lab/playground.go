@@ -15,7 +15,6 @@ import (
 
 	"example.com/byhand/internal/observe/observer"
 	"example.com/byhand/internal/observe/trace"
-	"example.com/byhand/internal/tests"
 	"example.com/byhand/kit/testkit"
 )
 
@@ -100,7 +99,7 @@ type Said struct {
 // New starts a cluster with one replica of the program, which runs until ctx is done. tell hears
 // everything, from several goroutines, and must not wait.
 func New(ctx context.Context, tell Tell) *Playground {
-	p := &Playground{ctx: ctx, api: tests.NewAPIServer(), tell: tell, on: map[string]bool{}, bug: noBug}
+	p := &Playground{ctx: ctx, api: newAPIServer(), tell: tell, on: map[string]bool{}, bug: noBug}
 	p.api.Next = p.noteWrites(p.api.Next)
 	p.user = kubernetes.NewForConfigOrDie(configFor(visitor, p.api.Next)).CoreV1().RESTClient()
 	p.api.Intercept(p.badLuck)

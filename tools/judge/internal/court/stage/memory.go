@@ -6,12 +6,14 @@ import (
 	"net/http"
 	"time"
 
-	corev1 "k8s.io/api/core/v1"
 	"k8s.io/client-go/dynamic"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/rest"
 
+	"example.com/byhand/config"
 	"example.com/byhand/internal/tests"
+	"example.com/byhand/kit/builtin"
+	"example.com/byhand/kit/crd"
 	"example.com/byhand/kit/testkit"
 	"example.com/byhand/tools/judge/internal/court/verdict"
 )
@@ -28,11 +30,11 @@ const (
 )
 
 // openInMemory makes an API server in memory.
-func (s *Stage) openInMemory() {
-	configMaps := testkit.Resource{GroupVersionKind: corev1.SchemeGroupVersion.WithKind("ConfigMap"), Plural: "configmaps", Blind: true}
-	more := []testkit.Resource{configMaps}
-	if s.Judge.Kind != nil {
-		more = append(more, s.Judge.Kind.Resource)
+func (s *stage) openInMemory() {
+	foos := must(crd.Resource(must(config.CRDs.ReadFile("crd/foos.samplecontroller.k8s.io.yaml"))))
+	more := append([]testkit.Resource{foos}, builtin.Resources()...)
+	if s.judge.kind != nil {
+		more = append(more, s.judge.kind.Resource)
 	}
 	s.Api = tests.NewAPIServer(more...)
 	s.Api.AddNamespace(s.Namespace)
