@@ -205,7 +205,7 @@ test-chapters: install
 # These tests see every namespace, so they run one package at a time.
 test-bare: install
 	go test -count=1 -tags bare ./internal/tests/e2e -foos 500 -idle 5s
-	go test -count=1 -timeout 20m -p 1 -tags bare ./kit/testkit ./tools/look
+	go test -count=1 -timeout 20m -p 1 -tags bare ./kit/crd ./kit/testkit ./tools/look
 	cd chapters && go build -o ../bin/ ./informer
 	for parts in '' reflector,fifo,store,queue shared,queue; do \
 		go test -count=1 -tags bare -run ColdStart ./internal/tests/e2e -foos 200 -idle 0s -controller "bin/informer --client-go=$$parts" || exit 1; \

@@ -80,8 +80,7 @@ func (s *server) check(r *http.Request) (user, *apierrors.StatusError) {
 // request must not be authorized as one verb and served as another.
 func attributesOf(r *http.Request) *authorizationv1.ResourceAttributes {
 	target, query := testkit.TargetOf(r.URL.Path), r.URL.Query()
-	watch := query.Get("watch") == "true" || query.Get("watch") == "1"
-	request := testkit.Request{Method: r.Method, Target: target, Watch: watch}
+	request := testkit.Request{Method: r.Method, Target: target, Watch: testkit.IsWatch(r)}
 	name := target.Name
 	if verb := request.Verb(); verb == "list" || verb == "watch" {
 		// A role for one name allows a list and a watch of this name.

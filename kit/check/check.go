@@ -19,7 +19,7 @@
 //   - each field of the Go types is in the schema with the type that it has in JSON, described and
 //     required if Go always sends it, and each field of the schema is in Go (package crd);
 //   - a type with a status has the subresource;
-//   - the schema admits the sample, and knows each field of it;
+//   - an API server stores each field of the sample, and rejects none of them;
 //   - each copy equals its original, shares no memory with it, and keeps nil and empty apart
 //     (package deepcopy).
 //
@@ -28,8 +28,8 @@
 // If Reconcile passes, a reconcile sends no write twice while a cache does not show it yet, changes no
 // object of a cache, and at rest is done: no error, and no other call.
 //
-// It does not see what a schema says beyond types, such as a pattern that no value matches, nor a
-// right that only a request needs which no test sends.
+// It does not see a rule or a pattern that no value passes, defaults of built-in kinds, which only a real API
+// server sets, nor a right that only a request needs which no test sends.
 package check
 
 import (

@@ -40,13 +40,16 @@ func (s *APIServer) serve(w http.ResponseWriter, r *http.Request) {
 	}
 	x := &request{Request: r, Resource: res, Target: TargetOf(r.URL.Path), query: r.URL.Query()}
 	x.path = x.Path(x.Namespace, x.Name)
-	switch watch := x.query.Get("watch"); {
+	switch {
 	case !res.has(x.Subresource):
 		WriteError(w, apierrors.NewNotFound(x.groupResource(), x.Name))
-	case x.Name == "" && r.Method == http.MethodGet && (watch == "true" || watch == "1"):
+	case x.Name == "" && IsWatch(r):
 		s.watch(w, x)
 	default:
 		body, err := s.answer(x)
+		if err == nil {
+			err = x.acceptable(body)
+		}
 		var status apierrors.APIStatus
 		switch {
 		case errors.As(err, &status):

@@ -14,8 +14,10 @@
 //   - Nothing is encoded as anything but JSON, and no managedFields are kept: server-side
 //     apply is refused.
 //   - Of an object that is refused only the first reason is told as a real server tells it.
-//   - Names are not validated. Of built-in kinds only labels, annotations and owners are, and they
-//     get no defaults, except a Deployment's replicas. What they leave out stays out of the answer.
+//   - A custom resource is pruned, defaulted and validated if its Resource has a Schema (package crd).
+//   - Objects of built-in kinds get no defaults, except a Deployment's replicas, and only their labels, annotations
+//     and owners are validated. Package builtin has the kinds that this package does not serve by itself.
+//   - There are no tables: kubectl get shows the columns only of a real server.
 //   - A dry run is an error.
 //   - A Pod is gone at once when it is deleted. A namespace that is deleted stays, until a
 //     test removes it.

@@ -188,7 +188,7 @@ func (f *Faults) stopWatches(resource string, cause error) {
 // ServeHTTP implements http.Handler.
 func (f *Faults) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	line := &Request{At: time.Now(), Method: r.Method, Path: r.URL.Path, Target: TargetOf(r.URL.Path), Query: r.URL.Query(), Agent: r.UserAgent()}
-	line.Watch = r.Method == http.MethodGet && line.Query.Get("watch") != ""
+	line.Watch = IsWatch(r)
 	f.mu.Lock()
 	f.log = append(f.log, line)
 	intercept := f.intercept

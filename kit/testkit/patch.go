@@ -119,6 +119,14 @@ func (x *request) shown(body any) any {
 	return body
 }
 
+// acceptable returns 406 if the client asks for the metadata of one object and gets a list.
+func (x *request) acceptable(body any) error {
+	if _, isList := body.(*unstructured.UnstructuredList); isList && strings.Contains(x.Header.Get("Accept"), "as="+metadataKind+";") {
+		return failure(http.StatusNotAcceptable, "NotAcceptable", fmt.Sprintf("you requested %s, but the requested object is a list (%T)", metadataKind, body))
+	}
+	return nil
+}
+
 const metadataKind = "PartialObjectMetadata"
 
 // scaled returns an object with the number of replicas of a Scale, and its version.

@@ -175,6 +175,7 @@ var table = []row{
 	// Metadata alone.
 	{request: "GET " + foos + "/a", accept: metadataOnly},
 	{request: "GET " + foos, accept: strings.Replace(metadataOnly, "Metadata", "MetadataList", 1)},
+	{request: "GET " + foos + "?pretty=false", accept: metadataOnly},
 	{request: "PATCH " + foos + "/a", body: `{"spec":{"replicas":8}}`, contentType: merge, accept: metadataOnly},
 	{request: "GET " + foos + "/a"},
 	// Deployments: an update without a version overwrites.
@@ -234,7 +235,8 @@ var table = []row{
 	{request: "GET " + foos + "?watch=true&resourceVersion=rv1&timeoutSeconds=1"},
 	{request: "GET " + foos + "?watch=true&resourceVersion=rv1&labelSelector=l%3D1&timeoutSeconds=1"},
 	{request: "GET " + foos + "?watch=true&sendInitialEvents=true&allowWatchBookmarks=true&resourceVersionMatch=NotOlderThan&timeoutSeconds=1"},
-	{request: "GET " + foos + "?watch=true&timeoutSeconds=1"},
+	{request: "GET " + foos + "?watch=yes&timeoutSeconds=1"},
+	{request: "GET " + foos + "?watch=False"},
 	{request: "GET " + foos + "?watch=true&sendInitialEvents=true&allowWatchBookmarks=true&resourceVersionMatch=NotOlderThan&timeoutSeconds=1", accept: metadataOnly},
 	{request: "GET " + foos + "?watch=true&timeoutSeconds=1&resourceVersion=1"},
 	// A namespace that is being deleted. Without controllers it stays so.

@@ -1,6 +1,7 @@
 package testkit
 
 import (
+	"net/http"
 	"path"
 	"strings"
 )
@@ -30,4 +31,11 @@ func TargetOf(path string) (t Target) {
 	parts = append(parts, "", "")
 	t.Resource, t.Name, t.Subresource = parts[0], parts[1], parts[2]
 	return t
+}
+
+// IsWatch reports whether a request opens a watch: the real API server reads any value but false and 0 as true.
+func IsWatch(r *http.Request) bool {
+	query := r.URL.Query()
+	watch := strings.ToLower(query.Get("watch"))
+	return r.Method == http.MethodGet && query.Has("watch") && watch != "false" && watch != "0"
 }
