@@ -6,11 +6,11 @@
 //	serve      health, readiness and metrics over HTTP
 //	metrics    Prometheus metrics of queue, reconcile, informers, requests and election
 //	events     sends the Events that a controller records
-//	check      one test of schema, types, copies, registration and role of a kind
-//	crd        a CustomResourceDefinition beside its Go types, and served in memory
-//	deepcopy   copies that are written by hand
+//	check      one test of a kind's schema, types, copies, registration and role
+//	crd        compares a CustomResourceDefinition with its Go types
+//	deepcopy   tests hand-written DeepCopy methods
 //	builtin    the built-in kinds, for an API server in memory
-//	testkit    an API server in memory, and what can go wrong before one
+//	testkit    an API server in memory, and faults for it
 //
 // The loop and the informer are in packages controller and informer.
 //

@@ -32,8 +32,7 @@ func Parse(text []byte) (*apiextensionsv1.CustomResourceDefinition, error) {
 }
 
 // Resource returns the resource of a CustomResourceDefinition in YAML, for testkit.NewAPIServer. The error
-// names what an API server would reject, and what the one in memory does not support: more than one
-// served version.
+// names a field that an API server would reject, or a feature that the server in memory does not support.
 func Resource(text []byte) (testkit.Resource, error) {
 	definition, err := Parse(text)
 	if err != nil {

@@ -36,10 +36,10 @@ func TestCache(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		widgets, configMaps := check.NewCache(resource, &Widget{}), check.NewCache("configmaps", &corev1.ConfigMap{})
-		r := &Reconciler{Client: client, ConfigMaps: kubernetes.NewForConfigOrDie(config).CoreV1(),
-			WidgetStore: widgets, ConfigMapStore: configMaps, Rewrites: controller.NewRewrites()}
-		return r.Reconcile, []*check.Cache{widgets, configMaps}
+		r := &Reconciler{Client: client, Kube: kubernetes.NewForConfigOrDie(config), Rewrites: controller.NewRewrites(), Events: events.NewFakeRecorder(100)}
+		stored, configMaps := check.NewCache(resource, &Widget{}), check.NewCache("configmaps", &corev1.ConfigMap{})
+		r.WidgetStore, r.ConfigMapStore = stored, configMaps
+		return r.Reconcile, []*check.Cache{stored, configMaps}
 	})
 }
 

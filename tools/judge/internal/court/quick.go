@@ -85,11 +85,11 @@ type line struct {
 // Quick judges the program of a folder, in memory, and prints to w as it goes. The command calls Play, in another
 // process, for a program that panics ends all of it.
 func Quick(w io.Writer, dir, scenario string, command ...string) (short int, err error) {
-	err = try(func() {
-		k := must(readKind(dir))
-		chosen := k.scenarios(must(choose(options{scenario: scenario})))
-		fmt.Fprintf(w, "%d scenarios in memory; the seconds are those of the program, and take none.\nBuilt-in kinds get no defaults in memory: a comparison with them shows only on a real API server.\n%s\n", len(chosen), k.words().Replace(header()))
-		v := verdict{Began: time.Now()}
+	err = stage.Try(func() {
+		k := stage.Must(anykind.ReadKind(dir))
+		chosen := anykind.KindScenarios(k, stage.Must(choose(options{scenario: scenario})))
+		fmt.Fprintf(w, "%d scenarios in memory; the seconds are those of the program, and take none.\nBuilt-in kinds get no defaults in memory: a comparison with them shows only on a real API server.\n%s\n", len(chosen), anykind.Words(k).Replace(verdict.Header()))
+		v := verdict.Verdict{Began: time.Now()}
 		for hopeless := false; len(v.Results) < len(chosen) && !hopeless; {
 			hopeless = playOn(&v, w, chosen, dir, command)
 		}

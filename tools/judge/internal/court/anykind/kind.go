@@ -16,6 +16,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/util/yaml"
 
+	"example.com/byhand/kit/crd"
 	"example.com/byhand/kit/testkit"
 	"example.com/byhand/tools/judge/internal/court/scenario"
 	"example.com/byhand/tools/judge/internal/court/stage"
@@ -35,7 +36,7 @@ func ReadKind(dir string) (*stage.Kind, error) {
 	if err := cmp.Or(err, sampleErr); err != nil {
 		return nil, err
 	}
-	if k.Resource, err = testkit.Custom(definition); err != nil {
+	if k.Resource, err = crd.Resource(definition); err != nil {
 		return nil, err
 	}
 	return k, yaml.Unmarshal(sample, &k.Sample.Object)
@@ -192,7 +193,7 @@ func silently(steps ...stage.Step) stage.Step {
 // ChangedByUser changes the first value in the spec that the schema lets be another one.
 func ChangedByUser(s *stage.Stage) {
 	s.Api.Edit(path(s), func(object *unstructured.Unstructured) {
-		drift(object.Object, func() bool { return len(s.Judge.Kind.Schema.Validate(nil, nil, object.Object)) == 0 })
+		drift(object.Object, func() bool { return len(s.Judge.Kind.Schema.Validate(object.Object, nil)) == 0 })
 	})
 }
 

@@ -30,11 +30,11 @@ const (
 )
 
 // openInMemory makes an API server in memory.
-func (s *stage) openInMemory() {
-	foos := must(crd.Resource(must(config.CRDs.ReadFile("crd/foos.samplecontroller.k8s.io.yaml"))))
+func (s *Stage) openInMemory() {
+	foos := Must(crd.Resource(Must(config.CRDs.ReadFile("crd/foos.samplecontroller.k8s.io.yaml"))))
 	more := append([]testkit.Resource{foos}, builtin.Resources()...)
-	if s.judge.kind != nil {
-		more = append(more, s.judge.kind.Resource)
+	if s.Judge.Kind != nil {
+		more = append(more, s.Judge.Kind.Resource)
 	}
 	s.Api = tests.NewAPIServer(more...)
 	s.Api.AddNamespace(s.Namespace)
