@@ -33,7 +33,7 @@ import (
 	"example.com/byhand/internal/observe/trace"
 	"example.com/byhand/internal/run/subprocess"
 	"example.com/byhand/kit/testkit"
-	"example.com/byhand/tools/look/glass"
+	"example.com/byhand/tools/look/proxy"
 )
 
 const deadline = 2 * time.Minute
@@ -96,7 +96,7 @@ func disturb(t *testing.T, config *rest.Config, foos, sorts int, undo func()) {
 	}
 }
 
-// A fault is what a proxy between the glass and the API server does to a controller of Foos: before
+// A fault is what a proxy between the proxy and the API server does to a controller of Foos: before
 // work begins, and until ctx is done if it happens by itself.
 var faults = map[string]func(ctx context.Context, p *testkit.Proxy){
 	"none":               func(context.Context, *testkit.Proxy) {},
@@ -122,7 +122,7 @@ func hold(ctx context.Context, p *testkit.Proxy, resource string) {
 }
 
 // recorded reads the writes in a recording, and what is known to be their cause: by what was sent, in
-// their order. The glass says it with the answer, the program with the reconcile that sent the write.
+// their order. The proxy says it with the answer, the program with the reconcile that sent the write.
 func recorded(t *testing.T, text []byte) map[string][]string {
 	t.Helper()
 	steps, err := trace.ReadRecording(bytes.NewReader(text))
@@ -227,33 +227,33 @@ func cluster(t *testing.T) *rest.Config {
 
 // causesUnder compares under one fault.
 func causesUnder(t *testing.T, config *rest.Config, fault, program string) (c counts) {
-	proxy, err := testkit.NewProxy(config)
+	faulty, err := testkit.NewProxy(config)
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer proxy.Close()
-	glass, err := glass.New(t.Context(), &rest.Config{Host: proxy.URL, QPS: -1}, glass.Options{Address: "127.0.0.1:0"})
+	defer faulty.Close()
+	p, err := proxy.New(t.Context(), &rest.Config{Host: faulty.URL, QPS: -1}, proxy.Options{Address: "127.0.0.1:0"})
 	if err != nil {
 		t.Fatal(err)
 	}
 	var record bytes.Buffer
-	glass.Print(observer.JSON, &record)
-	p := subprocess.Run(t, exec.Command(program, "--trace=json", "--kubeconfig", glass.Kubeconfig), deadline)
-	p.WaitFor("workers start")
+	p.Print(observer.JSON, &record)
+	controller := subprocess.Run(t, exec.Command(program, "--trace=json", "--kubeconfig", p.Kubeconfig), deadline)
+	controller.WaitFor("workers start")
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
-	faults[fault](ctx, proxy)
+	faults[fault](ctx, faulty)
 	disturb(t, config, 30, 6, func() {
 		cancel()
-		proxy.OnWrite(nil)
-		proxy.Intercept(nil)
+		faulty.OnWrite(nil)
+		faulty.Intercept(nil)
 	})
-	p.Stop()
-	if err := glass.Close(); err != nil {
+	controller.Stop()
+	if err := p.Close(); err != nil {
 		t.Fatal(err)
 	}
 	seen := recorded(t, record.Bytes())
-	known := recorded(t, bytes.Join(regexp.MustCompile(`(?m)^\{.*\n`).FindAll([]byte(p.Output()), -1), nil))
+	known := recorded(t, bytes.Join(regexp.MustCompile(`(?m)^\{.*\n`).FindAll([]byte(controller.Output()), -1), nil))
 	for key, causes := range seen {
 		if len(known[key]) != len(causes) {
 			t.Errorf("%s: %d times from outside, %d from inside", key, len(causes), len(known[key]))

@@ -8,7 +8,7 @@
 // The program finds the way through $KUBECONFIG. One that wants a flag gets the path where
 // {kubeconfig} stands in its command. What the program prints goes to the standard error, the log
 // to the standard output; at the end what is wasted or wrong, each with the file that does it right.
-// With a finding the exit code is 3. Package tools/look/glass says what is shown and what cannot be known.
+// With a finding the exit code is 3. Package tools/look/proxy says what is shown and what cannot be known.
 package main
 
 import (
@@ -29,13 +29,13 @@ import (
 	"example.com/byhand/internal/observe/page"
 	"example.com/byhand/internal/run/subprocess"
 	"example.com/byhand/kit/connect"
-	"example.com/byhand/tools/look/glass"
+	"example.com/byhand/tools/look/proxy"
 )
 
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
-	// Most of what passes is garbage at once. The program needs the processor more than the glass its memory.
+	// Most of what passes is garbage at once. The program needs the processor more than the proxy its memory.
 	debug.SetGCPercent(400)
 	err := run(ctx, os.Args[1:])
 	if err == nil {
@@ -58,7 +58,7 @@ func run(ctx context.Context, args []string) error {
 	address := flags.String("page", "127.0.0.1:0", "`host:port` of the page, of this machine alone; \"\" for none")
 	record := flags.String("record", "", "`file` for every step, which bin/replay plays on a page of its own")
 	report := flags.String("report", "", "`file` for the findings, as JSON, at the end")
-	var options glass.Options
+	var options proxy.Options
 	flags.StringVar(&options.Address, "listen", "127.0.0.1:0", "`host:port` to listen on, of this machine alone; port 0: any free one")
 	flags.StringVar(&options.Role, "role", "", "YAML `file` of the program's Role or ClusterRole: tells which of its rights it did not use")
 	flags.Func("allow", "`name` of a finding that is none; may be given several times", func(name string) error {
@@ -80,35 +80,35 @@ func run(ctx context.Context, args []string) error {
 	if err := cmp.Or(err, err2); err != nil {
 		return err
 	}
-	glass, err := glass.New(ctx, config, options)
+	p, err := proxy.New(ctx, config, options)
 	if err != nil {
 		return err
 	}
-	glass.Print(observer.Flag{}, os.Stdout)
+	p.Print(observer.Flag{}, os.Stdout)
 	if recorded != nil {
-		glass.Print(observer.JSON, recorded)
+		p.Print(observer.JSON, recorded)
 	}
-	err = show(ctx, glass, *address)
+	err = show(ctx, p, *address)
 	switch {
 	case err != nil:
 	case flags.NArg() > 0:
-		err = program(ctx, glass, flags.Args())
+		err = program(ctx, p, flags.Args())
 	default:
-		fmt.Fprintf(os.Stderr, "look: start the program with KUBECONFIG=%s (Ctrl-C stops)\n", glass.Kubeconfig)
+		fmt.Fprintf(os.Stderr, "look: start the program with KUBECONFIG=%s (Ctrl-C stops)\n", p.Kubeconfig)
 		<-ctx.Done()
 	}
-	err = cmp.Or(err, glass.Close())
-	fmt.Fprintln(os.Stderr, "look:", cost(glass.Requests()))
+	err = cmp.Or(err, p.Close())
+	fmt.Fprintln(os.Stderr, "look:", cost(p.Requests()))
 	if reported != nil {
-		err = cmp.Or(err, glass.Report(reported))
+		err = cmp.Or(err, p.Report(reported))
 	}
-	if err == nil && len(glass.Findings()) > 0 {
+	if err == nil && len(p.Findings()) > 0 {
 		return errFindings
 	}
 	return err
 }
 
-// cost says what the glass took of the processor.
+// cost says what the proxy took of the processor.
 func cost(requests int64) string {
 	var used syscall.Rusage
 	_ = syscall.Getrusage(syscall.RUSAGE_SELF, &used) // It has no reason to fail.
@@ -130,11 +130,11 @@ func create(name, file string) (*os.File, error) {
 }
 
 // show opens the page, until ctx is done.
-func show(ctx context.Context, glass *glass.Glass, address string) error {
+func show(ctx context.Context, p *proxy.Proxy, address string) error {
 	if address == "" {
 		return nil
 	}
-	server, err := page.Listen(address, glass.History, page.Options{Outside: true})
+	server, err := page.Listen(address, p.History, page.Options{Outside: true})
 	if err != nil {
 		return fmt.Errorf("--page: %w", err)
 	}
@@ -150,29 +150,29 @@ var unheard = 15 * time.Second
 const patience = 30 * time.Second
 
 // program runs the command until it ends or ctx is done, and then asks it to end.
-func program(ctx context.Context, glass *glass.Glass, args []string) error {
+func program(ctx context.Context, p *proxy.Proxy, args []string) error {
 	for i := range args {
-		args[i] = strings.ReplaceAll(args[i], "{kubeconfig}", glass.Kubeconfig)
+		args[i] = strings.ReplaceAll(args[i], "{kubeconfig}", p.Kubeconfig)
 	}
 	cmd := exec.Command(args[0], args[1:]...)
-	cmd.Env = append(os.Environ(), "KUBECONFIG="+glass.Kubeconfig)
+	cmd.Env = append(os.Environ(), "KUBECONFIG="+p.Kubeconfig)
 	cmd.Stdout, cmd.Stderr = os.Stderr, os.Stderr
 	// A group of its own, so that a signal also meets the child of `go run`.
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
-	p, err := subprocess.Start(cmd)
+	started, err := subprocess.Start(cmd)
 	if err != nil {
 		return fmt.Errorf("the program does not start: %w: the path is seen from this folder", err)
 	}
 	silent := time.AfterFunc(unheard, func() {
-		if glass.Requests() == 0 {
+		if p.Requests() == 0 {
 			fmt.Fprintln(cmd.Stderr, "look: the program has asked the API server for nothing yet. Does it read $KUBECONFIG? If it wants a flag, write {kubeconfig} where the path belongs")
 		}
 	})
 	defer silent.Stop()
-	_ = p.Wait(ctx)
+	_ = started.Wait(ctx)
 	if ctx.Err() == nil {
-		return fmt.Errorf("the program ended, %s: a controller runs on", p.Ended())
+		return fmt.Errorf("the program ended, %s: a controller runs on", started.Ended())
 	}
-	_ = p.Stop(patience)
+	_ = started.Stop(patience)
 	return nil
 }

@@ -58,7 +58,7 @@ func TestBadInput(t *testing.T) {
 		"no such file or directory":                       {"--kubeconfig=/nowhere"},
 		"is the cluster running":                          {"--kubeconfig=" + kubeconfig(t, "http://127.0.0.1:1")},
 		"give another port":                               {to, "--listen=" + taken.Addr().String()},
-		"for the glass has your credentials":              {to, "--listen=:0", "--", "true"},
+		"for the proxy has your credentials":              {to, "--listen=:0", "--", "true"},
 		"--page: cannot listen":                           {to, "--page=" + taken.Addr().String(), "--", "true"},
 		"give one of all-namespaces":                      {to, "--allow=all"},
 		"give the YAML file of a Role":                    {to, "--role=/nowhere/file"},

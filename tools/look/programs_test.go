@@ -15,7 +15,7 @@ import (
 )
 
 // behind runs the commands of a section of the README up to the one that starts a program behind the
-// glass, and starts that. It returns the section with what is left, and the folder of what is written.
+// proxy, and starts that. It returns the section with what is left, and the folder of what is written.
 func behind(t *testing.T, heading, watches string) (s *readme.Script, program *subprocess.Program, dir string) {
 	t.Helper()
 	s, dir = readme.Open(t, "README.md", heading), t.TempDir()
@@ -80,7 +80,7 @@ func TestControllerManager(t *testing.T) {
 	found(t, program, dir, "all-secrets")
 }
 
-// kubectl does behind the glass what it does elsewhere: it applies, watches, and reads tables.
+// kubectl does behind the proxy what it does elsewhere: it applies, watches, and reads tables.
 func TestKubectl(t *testing.T) {
 	script := `set -e; PATH="$PWD/../../bin:$PATH"
 		kubectl get configmaps --watch --output=name > "$0" &
@@ -97,8 +97,8 @@ func TestKubectl(t *testing.T) {
 	program.Exit()
 }
 
-// What `make new` makes works on a real API server with the objects of its deploy/ and no other rights, one process
-// leads and a second stands by, and behind the glass nothing is found.
+// What `make new` makes works on a real API server with no rights but those of its role, one process
+// leads and a second stands by, and behind the proxy nothing is found.
 func TestMine(t *testing.T) {
 	script := `PATH="$PWD/bin:$PATH"
 		says() { until grep -q "$2" "$1"; do sleep 0.1; done; }

@@ -1,4 +1,4 @@
-package glass
+package proxy
 
 import (
 	"cmp"
@@ -27,7 +27,7 @@ import (
 	"example.com/byhand/kit/testkit"
 )
 
-// Options say what a Glass does besides passing requests on.
+// Options say what a Proxy does besides passing requests on.
 type Options struct {
 	// Address is where it listens, on loopback; port 0 is any free one.
 	Address string
@@ -37,17 +37,17 @@ type Options struct {
 	Role string
 }
 
-// Glass passes a program's requests on to an API server, with the credentials of its configuration.
+// Proxy passes a program's requests on to an API server, with the credentials of its configuration.
 // Its methods are safe for concurrent use.
-type Glass struct {
+type Proxy struct {
 	// Observer has the steps of what passes, for the log, the page and a recording.
 	*observer.Observer
-	// Kubeconfig is the file that leads a program through the Glass.
+	// Kubeconfig is the file that leads a program through the Proxy.
 	Kubeconfig string
 
 	token      string
 	base       string // of every path: the API server may be behind another server
-	proxy      *httputil.ReverseProxy
+	reverse    *httputil.ReverseProxy
 	next       http.RoundTripper
 	stop       context.CancelFunc
 	running    sync.WaitGroup
@@ -65,22 +65,22 @@ type Glass struct {
 // between the event of a write and its answer.
 const toldAfter = 250 * time.Millisecond
 
-// newGlass returns one that listens nowhere.
-func newGlass(o Options) (g *Glass, err error) {
-	g = &Glass{token: rand.Text(), world: newWorld(), kinds: map[string]string{}, Observer: observer.New(observer.Options{All: true, After: toldAfter})}
-	if g.findings, err = newFindings(o.Allowed); err != nil {
+// newProxy returns one that listens nowhere.
+func newProxy(o Options) (p *Proxy, err error) {
+	p = &Proxy{token: rand.Text(), world: newWorld(), kinds: map[string]string{}, Observer: observer.New(observer.Options{All: true, After: toldAfter})}
+	if p.findings, err = newFindings(o.Allowed); err != nil {
 		return nil, err
 	}
 	if o.Role != "" {
-		g.unused, err = readRole(o.Role)
+		p.unused, err = readRole(o.Role)
 	}
-	return g, err
+	return p, err
 }
 
 // New listens, if the API server answers to which config leads: ctx ends the waiting for that. Close
-// ends the Glass. An error says what to do.
-func New(ctx context.Context, config *rest.Config, o Options) (*Glass, error) {
-	g, err := newGlass(o)
+// ends the Proxy. An error says what to do.
+func New(ctx context.Context, config *rest.Config, o Options) (*Proxy, error) {
+	p, err := newProxy(o)
 	if err != nil {
 		return nil, err
 	}
@@ -95,25 +95,25 @@ func New(ctx context.Context, config *rest.Config, o Options) (*Glass, error) {
 	for _, list := range lists {
 		version, _ := schema.ParseGroupVersion(list.GroupVersion)
 		for _, one := range list.APIResources {
-			g.kinds[version.WithResource(one.Name).GroupResource().String()] = one.Kind
+			p.kinds[version.WithResource(one.Name).GroupResource().String()] = one.Kind
 		}
 	}
-	g.base = strings.TrimSuffix(client.RESTClient().Get().URL().Path, "/")
+	p.base = strings.TrimSuffix(client.RESTClient().Get().URL().Path, "/")
 	config = rest.CopyConfig(config)
 	config.NextProtos = []string{"http/1.1"} // An upgrade, such as exec, needs it.
 	config.WrapTransport = nil               // What it would change in an answer, the program must see.
-	if g.proxy, err = testkit.Forward(config); err != nil {
+	if p.reverse, err = testkit.Forward(config); err != nil {
 		return nil, err
 	}
-	g.next, g.proxy.Transport = g.proxy.Transport, g
-	return g, g.listen(o.Address)
+	p.next, p.reverse.Transport = p.reverse.Transport, p
+	return p, p.listen(o.Address)
 }
 
 // listen serves at an address, and writes the kubeconfig that leads there.
-func (g *Glass) listen(address string) error {
-	server, err := serve.Listen(address, false, func(*net.TCPAddr) http.Handler { return g })
+func (p *Proxy) listen(address string) error {
+	server, err := serve.Listen(address, false, func(*net.TCPAddr) http.Handler { return p })
 	if err != nil {
-		return fmt.Errorf("--listen: %w (127.0.0.1:PORT, for the glass has your credentials)", err)
+		return fmt.Errorf("--listen: %w (127.0.0.1:PORT, for the proxy has your credentials)", err)
 	}
 	certificate, err := serve.NewCertificate([]string{"127.0.0.1", "::1"}, serve.Lifetime)
 	dir, err2 := os.MkdirTemp("", "look-")
@@ -121,37 +121,37 @@ func (g *Glass) listen(address string) error {
 		return err
 	}
 	server.Secure(certificate.TLS())
-	g.Kubeconfig, err = testkit.WriteKubeconfig(dir, clientcmdapi.Cluster{Server: server.URL + g.base, CertificateAuthorityData: certificate.Bundle()}, clientcmdapi.AuthInfo{Token: g.token})
+	p.Kubeconfig, err = testkit.WriteKubeconfig(dir, clientcmdapi.Cluster{Server: server.URL + p.base, CertificateAuthorityData: certificate.Bundle()}, clientcmdapi.AuthInfo{Token: p.token})
 	if err != nil {
 		return err
 	}
 	ctx, cancel := context.WithCancel(context.Background())
-	g.stop = cancel
-	g.running.Go(func() { _ = server.Run(ctx) })
+	p.stop = cancel
+	p.running.Go(func() { _ = server.Run(ctx) })
 	return nil
 }
 
 // ServeHTTP passes a request on that brings the token.
-func (g *Glass) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	if subtle.ConstantTimeCompare([]byte(r.Header.Get("Authorization")), []byte("Bearer "+g.token)) != 1 {
+func (p *Proxy) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	if subtle.ConstantTimeCompare([]byte(r.Header.Get("Authorization")), []byte("Bearer "+p.token)) != 1 {
 		http.Error(w, "Unauthorized: use the kubeconfig that look has printed", http.StatusUnauthorized)
 		return
 	}
-	r.Header.Del("Authorization") // The token is the Glass's own.
+	r.Header.Del("Authorization") // The token is the Proxy's own.
 	// The API server says how long a request may take.
 	control := http.NewResponseController(w)
 	_, _ = control.SetReadDeadline(time.Time{}), control.SetWriteDeadline(time.Time{})
-	g.requests.Add(1)
-	g.proxy.ServeHTTP(w, r)
+	p.requests.Add(1)
+	p.reverse.ServeHTTP(w, r)
 }
 
 // Requests is how many have come.
-func (g *Glass) Requests() int64 { return g.requests.Load() }
+func (p *Proxy) Requests() int64 { return p.requests.Load() }
 
 // Close ends all requests, tells what is left to tell, and the findings, and removes the kubeconfig.
-func (g *Glass) Close() error {
-	g.stop()
-	g.running.Wait()
-	g.finish()
-	return os.RemoveAll(filepath.Dir(g.Kubeconfig))
+func (p *Proxy) Close() error {
+	p.stop()
+	p.running.Wait()
+	p.finish()
+	return os.RemoveAll(filepath.Dir(p.Kubeconfig))
 }

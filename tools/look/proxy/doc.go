@@ -1,16 +1,16 @@
-// Package look shows what a controller hears and sends, from outside: any controller, in any
+// Package proxy shows what a controller hears and sends, from outside: any controller, in any
 // language, without a changed line.
 //
-//	program ──► Glass (HTTPS on loopback, with a token of its own) ──► API server
+//	program ──► Proxy (HTTPS on loopback, with a token of its own) ──► API server
 //	              │
 //	              └─► what its watches told, what it wrote, and because of what
 //
 // What a controller knows comes to it through its lists and watches, and what it does goes out as
-// requests. Both pass the Glass as they are. What is in protobuf is read where client-go has the types:
+// requests. Both pass the Proxy as they are. What is in protobuf is read where client-go has the types:
 // of the built-in kinds, and of metadata alone. Where nobody can read it here, JSON is asked for, and
 // the log says so.
 //
-// glass.go takes requests. exchange.go passes them on through package wire, and makes a step of each
+// proxy.go takes requests. exchange.go passes them on through package wire, and makes a step of each
 // message: the answers of writes, lists, and the events of watches. The observer hands the steps on in
 // order, and has them for the page. world.go knows the objects as they are, and whose they are. cause.go
 // says because of what a write was sent, changes.go what it changed, and log.go makes a line of it,
@@ -33,4 +33,4 @@
 // write. Otherwise the cause was not seen: a timer, another system. A write that waited for a limit of
 // the client is told to have the latest cause, although it may have been decided on before. What a program
 // lists that was started anew, and that has not changed meanwhile, is no cause.
-package glass
+package proxy

@@ -1,4 +1,4 @@
-package glass
+package proxy
 
 import (
 	"cmp"
@@ -46,15 +46,15 @@ func readRole(file string) (given []right, err error) {
 }
 
 // use notes what a request needed; response is nil if there is none.
-func (g *Glass) use(x *exchange, response *http.Response) {
+func (p *Proxy) use(x *exchange, response *http.Response) {
 	if x.resource == "" {
 		return
 	}
 	needed := path.Join(x.Target.Resource, x.Target.Subresource)
 	isMade := response != nil && response.StatusCode == http.StatusCreated
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	g.unused = slices.DeleteFunc(g.unused, func(r right) bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.unused = slices.DeleteFunc(p.unused, func(r right) bool {
 		isVerb := covers(r.verb, x.Verb()) || isMade && covers(r.verb, "create") // by a PUT or a PATCH, too
 		return isVerb && covers(r.group, x.Target.Group) && covers(r.resource, needed)
 	})

@@ -1,4 +1,4 @@
-package glass
+package proxy
 
 import (
 	"cmp"
@@ -14,33 +14,33 @@ import (
 )
 
 // say makes a line of the log of a note, which the page has, too.
-func (g *Glass) say(n note, word, format string, args ...any) {
+func (p *Proxy) say(n note, word, format string, args ...any) {
 	n.Log, n.Text = word, fmt.Sprintf(format, args...)
 }
 
 // remark makes a line of the log of what the program neither heard nor sent. Unlike the others it
 // may be called at any time.
-func (g *Glass) remark(word, format string, args ...any) {
-	g.Record(&trace.Step{Part: trace.PartProgram, What: trace.Said, Log: word, Text: fmt.Sprintf(format, args...)}, nil)
+func (p *Proxy) remark(word, format string, args ...any) {
+	p.Record(&trace.Step{Part: trace.PartProgram, What: trace.Said, Log: word, Text: fmt.Sprintf(format, args...)}, nil)
 }
 
 // tell makes a line of a note, if it is worth one.
-func (g *Glass) tell(n note) {
+func (p *Proxy) tell(n note) {
 	event, object := n.content()
-	g.judgeRead(n, event)
+	p.judgeRead(n, event)
 	switch {
 	case n.What == trace.Opened:
-		g.say(n, "watches", "%s", n.where())
+		p.say(n, "watches", "%s", n.where())
 	case n.What == trace.Received:
-		g.received(n, event, object)
+		p.received(n, event, object)
 	case n.What == trace.Listed:
-		g.listed(n, wire.Decode(object))
+		p.listed(n, wire.Decode(object))
 	case n.What == trace.Refused:
-		g.say(n, "refused", "%s of %s → %s %s", n.Verb(), n.where(), n.result(), text(wire.Decode(object), "message"))
+		p.say(n, "refused", "%s of %s → %s %s", n.Verb(), n.where(), n.result(), text(wire.Decode(object), "message"))
 	case n.What == trace.Sent:
-		n.before = g.world.known(n.resource, n.objectKey())
+		n.before = p.world.known(n.resource, n.objectKey())
 	case n.isWrite():
-		g.wrote(n)
+		p.wrote(n)
 	}
 }
 
@@ -53,58 +53,58 @@ func (n note) result() string {
 }
 
 // listed tells a list.
-func (g *Glass) listed(n note, body map[string]any) {
+func (p *Proxy) listed(n note, body map[string]any) {
 	items, _ := body["items"].([]any)
-	r := g.findings.reading(n)
+	r := p.findings.reading(n)
 	for _, item := range items {
 		content, _ := item.(map[string]any)
 		var meta metav1.PartialObjectMetadata
 		_ = runtime.DefaultUnstructuredConverter.FromUnstructured(content, &meta)
 		now := n.read(meta, content)
 		r.told(now.key())
-		if before := g.world.learn(now); before == nil || before.ResourceVersion != now.ResourceVersion {
-			g.happened(n, happening{n.Step, "in a list", "", now})
+		if before := p.world.learn(now); before == nil || before.ResourceVersion != now.ResourceVersion {
+			p.happened(n, happening{n.Step, "in a list", "", now})
 		}
 	}
 	if _, isWhole := body["items"]; isWhole && text(body, "metadata", "continue") == "" { // A Table has no items.
-		g.missing(n, r)
+		p.missing(n, r)
 	}
-	g.say(n, "listed", "%d of %s", len(items), n.where())
+	p.say(n, "listed", "%d of %s", len(items), n.where())
 }
 
 // missing tells what was deleted while nobody watched: a list that is complete has it no more.
-func (g *Glass) missing(n note, r *reading) {
+func (p *Proxy) missing(n note, r *reading) {
 	for key, list := range r.has {
 		if list == r.lists {
 			continue
 		}
 		delete(r.has, key)
-		if o := g.world.known(n.resource, key); o != nil {
+		if o := p.world.known(n.resource, key); o != nil {
 			o.gone = true
-			g.happened(n, happening{n.Step, "deleted", "", o})
-			g.remark("deleted", "%s: gone while nobody watched", o)
+			p.happened(n, happening{n.Step, "deleted", "", o})
+			p.remark("deleted", "%s: gone while nobody watched", o)
 		}
 	}
 }
 
 // received tells an event of a watch.
-func (g *Glass) received(n note, event watch.EventType, object []byte) {
+func (p *Proxy) received(n note, event watch.EventType, object []byte) {
 	n.Text = string(event)
-	r, meta := g.findings.reading(n), wire.Metadata(object)
+	r, meta := p.findings.reading(n), wire.Metadata(object)
 	switch {
 	case event == watch.Error:
-		g.say(n, "refused", "watch of %s: %s", n.where(), text(wire.Decode(object), "message"))
+		p.say(n, "refused", "watch of %s: %s", n.where(), text(wire.Decode(object), "message"))
 		return
 	case event == watch.Bookmark && meta.Annotations[metav1.InitialEventsAnnotationKey] == "true":
-		g.missing(n, r)
+		p.missing(n, r)
 		return
 	case event == watch.Bookmark || meta.Name == "":
 		return
 	}
-	now, before := g.world.see(n.exchange, meta, object)
+	now, before := p.world.see(n.exchange, meta, object)
 	r.told(now.key())
-	g.about(n, now)
-	n.Echo = g.world.isOwn(n, now)
+	p.about(n, now)
+	n.Echo = p.world.isOwn(n, now)
 	h := happening{n.Step, "changed", "", now}
 	if before == nil || before.by != now.by || before.at != now.at {
 		h.by = now.by
@@ -120,7 +120,7 @@ func (g *Glass) received(n note, event watch.EventType, object []byte) {
 	case before.ResourceVersion == now.ResourceVersion:
 		return // The stream of a list that was opened again.
 	}
-	g.happened(n, h)
+	p.happened(n, h)
 	if n.Echo {
 		return // The answer tells what has changed.
 	}
@@ -128,18 +128,18 @@ func (g *Glass) received(n note, event watch.EventType, object []byte) {
 	if h.by != "" {
 		line += " (by " + h.by + ")"
 	}
-	g.say(n, h.what, "%s", line)
+	p.say(n, h.what, "%s", line)
 }
 
 // about says what object a step is about, and whose it is.
-func (g *Glass) about(n note, o *object) {
+func (p *Proxy) about(n note, o *object) {
 	n.Kind, n.Key, n.Version, n.Object = o.Kind, o.key(), o.ResourceVersion, o.fields
-	n.For = g.world.root(o)
+	n.For = p.world.root(o)
 }
 
-func (g *Glass) happened(n note, h happening) {
-	g.findings.hear(n, h)
-	g.world.happened = newest(append(g.world.happened, h), mostHappenings)
+func (p *Proxy) happened(n note, h happening) {
+	p.findings.hear(n, h)
+	p.world.happened = newest(append(p.world.happened, h), mostHappenings)
 }
 
 func colon(text string) string {
@@ -150,11 +150,11 @@ func colon(text string) string {
 }
 
 // wrote tells a write of the program.
-func (g *Glass) wrote(n note) {
+func (p *Proxy) wrote(n note) {
 	sent := wire.Metadata(n.sent)
 	n.Target.Name = cmp.Or(n.Target.Name, sent.Name, n.answer.Name) // That of a generateName is in the answer.
 	key := n.objectKey()
-	w := &write{note: n, from: sent.ResourceVersion, now: g.world.objects.of(n.resource + " " + key)}
+	w := &write{note: n, from: sent.ResourceVersion, now: p.world.objects.of(n.resource + " " + key)}
 	isObject := n.answer.Name != "" && (n.Target.Subresource == "" || n.Target.Subresource == "status") // Others answer with another kind, or a token.
 	if w.now == nil && !isObject {
 		w.now = n.read(sent, wire.Decode(n.sent))
@@ -171,13 +171,13 @@ func (g *Glass) wrote(n note) {
 	case n.Method == http.MethodDelete && !isObject:
 		w.now.gone = true
 	case isObject:
-		now, known := g.world.see(n.exchange, n.answer, n.body)
+		now, known := p.world.see(n.exchange, n.answer, n.body)
 		if known == nil || isOlder(known.ResourceVersion, now.ResourceVersion) {
 			w.before = known // Its event has not come yet.
 		}
 		w.now = now
 		if w.before != nil && w.before.ResourceVersion != w.now.ResourceVersion {
-			g.world.made.Add(n.resource+" "+key, w.now.ResourceVersion)
+			p.world.made.Add(n.resource+" "+key, w.now.ResourceVersion)
 		}
 		w.noOp = w.before != nil && w.before.ResourceVersion == w.now.ResourceVersion
 		if w.changed = changes(w.before, w.now); w.changed == "" && w.noOp {
@@ -187,10 +187,10 @@ func (g *Glass) wrote(n note) {
 			}
 		}
 	}
-	n.Cause = w.explain(g.world)
-	g.about(n, w.now)
-	g.say(n, "sent", "%s %s → %s%s  (%s)", n.Method, n.Path, n.result(), colon(w.changed), n.Cause)
-	g.judgeWrite(w)
+	n.Cause = w.explain(p.world)
+	p.about(n, w.now)
+	p.say(n, "sent", "%s %s → %s%s  (%s)", n.Method, n.Path, n.result(), colon(w.changed), n.Cause)
+	p.judgeWrite(w)
 	w.last, w.before, w.body, w.sent = nil, nil, nil, nil
-	g.world.sent.Add(n.key(), w)
+	p.world.sent.Add(n.key(), w)
 }

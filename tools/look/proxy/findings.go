@@ -1,4 +1,4 @@
-package glass
+package proxy
 
 import (
 	"encoding/json"
@@ -44,16 +44,16 @@ func newFindings(allowed []string) (*findings, error) {
 }
 
 // found counts a finding if it is one, and tells it.
-func (g *Glass) found(name string, is bool, format string, args ...any) {
-	at := slices.IndexFunc(g.findings.all, func(one Finding) bool { return one.Name == name })
+func (p *Proxy) found(name string, is bool, format string, args ...any) {
+	at := slices.IndexFunc(p.findings.all, func(one Finding) bool { return one.Name == name })
 	if !is || at < 0 {
 		return
 	}
-	f := &g.findings.all[at]
+	f := &p.findings.all[at]
 	if f.Count++; f.Count <= mostRequests {
 		request := fmt.Sprintf(format, args...)
 		f.Requests = append(f.Requests, request)
-		g.remark("finding", "%s: %s", name, request)
+		p.remark("finding", "%s: %s", name, request)
 	}
 }
 
@@ -156,13 +156,13 @@ func (f *findings) paced(n note) (time.Duration, bool) {
 }
 
 // Findings are those that there were. It may be called after Close.
-func (g *Glass) Findings() []Finding {
-	return slices.DeleteFunc(slices.Clone(g.findings.all), func(one Finding) bool { return one.Count == 0 })
+func (p *Proxy) Findings() []Finding {
+	return slices.DeleteFunc(slices.Clone(p.findings.all), func(one Finding) bool { return one.Count == 0 })
 }
 
 // Report writes as JSON what was found. It may be called after Close.
-func (g *Glass) Report(out io.Writer) error {
+func (p *Proxy) Report(out io.Writer) error {
 	encoder := json.NewEncoder(out)
 	encoder.SetIndent("", "  ")
-	return encoder.Encode(map[string][]Finding{"findings": g.Findings()})
+	return encoder.Encode(map[string][]Finding{"findings": p.Findings()})
 }

@@ -1,4 +1,4 @@
-package glass
+package proxy
 
 import (
 	"bytes"
@@ -23,9 +23,9 @@ import (
 	"example.com/byhand/internal/observe/observer"
 )
 
-// script is what passes a Glass, in the time of a bubble of package synctest, which begins anew for it.
+// script is what passes a Proxy, in the time of a bubble of package synctest, which begins anew for it.
 type script struct {
-	*Glass
+	*Proxy
 	t       *testing.T
 	began   time.Time
 	printed bytes.Buffer
@@ -33,14 +33,14 @@ type script struct {
 	answer  *bytes.Buffer // to it
 }
 
-// play lets a script pass, and ends the Glass.
+// play lets a script pass, and ends the Proxy.
 func play(t *testing.T, o Options, pass func(s *script)) *script {
 	t.Helper()
 	s := &script{}
 	synctest.Test(t, func(t *testing.T) {
 		var err error
 		s.t = t
-		if s.Glass, err = newGlass(o); err != nil {
+		if s.Proxy, err = newProxy(o); err != nil {
 			t.Fatal(err)
 		}
 		s.Print(observer.Flag{}, &s.printed)

@@ -1,4 +1,4 @@
-package glass
+package proxy
 
 import (
 	"bufio"
@@ -103,10 +103,10 @@ func TestFaults(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			s := tests.NewAPIServer()
-			g, config := before(t, s)
+			p, config := before(t, s)
 			config.QPS, config.Burst = cmp.Or(test.qps, 100), 1 // or a loop is a log of hundreds of lines
 			log, out := io.Pipe()
-			g.Print(observer.Flag{}, out)
+			p.Print(observer.Flag{}, out)
 			if _, err := kubernetes.NewForConfigOrDie(s.Config()).AppsV1().Deployments("default").Create(t.Context(), deployment(), metav1.CreateOptions{}); err != nil {
 				t.Fatal(err)
 			}

@@ -1,4 +1,4 @@
-package glass
+package proxy
 
 import (
 	"bufio"
@@ -17,32 +17,32 @@ import (
 	"example.com/byhand/internal/tests"
 )
 
-// before returns a Glass before any server, which is behind another one.
-func before(t *testing.T, handler http.Handler) (g *Glass, config *rest.Config) {
+// before returns a Proxy before any server, which is behind another one.
+func before(t *testing.T, handler http.Handler) (p *Proxy, config *rest.Config) {
 	t.Helper()
 	server := httptest.NewServer(http.StripPrefix("/cluster", handler))
 	t.Cleanup(server.Close)
-	g, err := New(t.Context(), &rest.Config{Host: server.URL + "/cluster"}, Options{Address: "127.0.0.1:0"})
+	p, err := New(t.Context(), &rest.Config{Host: server.URL + "/cluster"}, Options{Address: "127.0.0.1:0"})
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { _ = g.Close() })
-	if config, err = clientcmd.BuildConfigFromFlags("", g.Kubeconfig); err != nil {
+	t.Cleanup(func() { _ = p.Close() })
+	if config, err = clientcmd.BuildConfigFromFlags("", p.Kubeconfig); err != nil {
 		t.Fatal(err)
 	}
 	config.QPS = -1
-	return g, config
+	return p, config
 }
 
 // Who has no token is refused, and the API server does not get it. An upgrade, such as exec and
 // port-forward need, passes both ways, and nothing of it is told. The kubeconfig is of one user, and goes with the
-// Glass.
-func TestGlass(t *testing.T) {
+// Proxy.
+func TestProxy(t *testing.T) {
 	s := tests.NewAPIServer()
-	g, config := before(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	p, config := before(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		switch {
 		case r.Header.Get("Authorization") != "":
-			t.Error("the API server gets the token of the Glass")
+			t.Error("the API server gets the token of the Proxy")
 		case r.Header.Get("Upgrade") != "":
 			connection, stream, err := http.NewResponseController(w).Hijack()
 			if err != nil {
@@ -82,17 +82,17 @@ func TestGlass(t *testing.T) {
 		}
 	}
 
-	info, err := os.Stat(g.Kubeconfig)
+	info, err := os.Stat(p.Kubeconfig)
 	if err != nil || info.Mode().Perm() != 0o600 {
 		t.Errorf("the kubeconfig: %v, %v; want mode 0600", info, err)
 	}
-	if err := g.Close(); err != nil {
+	if err := p.Close(); err != nil {
 		t.Error(err)
 	}
-	if _, err := os.Stat(g.Kubeconfig); !errors.Is(err, os.ErrNotExist) {
+	if _, err := os.Stat(p.Kubeconfig); !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("the kubeconfig is left: %v", err)
 	}
-	if steps := g.Kept(0); len(steps) != 1 {
+	if steps := p.Kept(0); len(steps) != 1 {
 		t.Errorf("%d steps are told, want the list alone", len(steps))
 	}
 }

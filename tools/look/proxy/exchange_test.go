@@ -1,4 +1,4 @@
-package glass
+package proxy
 
 import (
 	"bytes"
@@ -34,8 +34,8 @@ func TestRoundTrip(t *testing.T) {
 	_, _ = protobuf.LengthDelimitedFramer.NewFrameWriter(&stream).Write(event)
 
 	const deployments, widgets = "/apis/apps/v1/namespaces/default/deployments", "/apis/example.com/v1/widgets"
-	const proto, json, table = runtime.ContentTypeProtobuf, runtime.ContentTypeJSON, runtime.ContentTypeJSON + ";as=Table;v=v1;g=meta.k8s.io"
-	const metadata = proto + ";as=PartialObjectMetadata;g=meta.k8s.io;v=v1"
+	const proto, json, table = runtime.ContentTypeProtobuf, runtime.ContentTypeJSON, runtime.ContentTypeJSON + ";as=Table;v=v1;p=meta.k8s.io"
+	const metadata = proto + ";as=PartialObjectMetadata;p=meta.k8s.io;v=v1"
 	s := play(t, Options{}, func(s *script) {
 		for _, test := range []struct {
 			method, path, sent, accepts, asked string

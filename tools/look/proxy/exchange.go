@@ -1,4 +1,4 @@
-package glass
+package proxy
 
 import (
 	"context"
@@ -27,7 +27,7 @@ var (
 
 // exchange is one request and its answer.
 type exchange struct {
-	glass           *Glass
+	proxy           *Proxy
 	testkit.Request        // its path begins after that of the API server
 	resource        string // the plural and the group, such as "deployments.apps"
 	kind            string
@@ -39,11 +39,11 @@ type exchange struct {
 }
 
 // newExchange returns what a request will be told as.
-func (g *Glass) newExchange(r *http.Request) *exchange {
-	path := strings.TrimPrefix(r.URL.Path, g.base)
-	x := &exchange{glass: g, Request: testkit.Request{At: time.Now(), Method: r.Method, Path: path, Target: testkit.TargetOf(path), Query: r.URL.Query()}}
+func (p *Proxy) newExchange(r *http.Request) *exchange {
+	path := strings.TrimPrefix(r.URL.Path, p.base)
+	x := &exchange{proxy: p, Request: testkit.Request{At: time.Now(), Method: r.Method, Path: path, Target: testkit.TargetOf(path), Query: r.URL.Query()}}
 	x.resource = schema.GroupResource{Group: x.Target.Group, Resource: x.Target.Resource}.String()
-	x.kind = g.kinds[x.resource]
+	x.kind = p.kinds[x.resource]
 	watch := x.Query["watch"]
 	_ = runtime.Convert_Slice_string_To_bool(&watch, &x.Watch, nil) // as the API server reads it: the client for Python says True
 	x.partial = strings.Contains(r.Header.Get("Accept"), "as="+partial)
@@ -99,10 +99,10 @@ func (n note) content() (event watch.EventType, object []byte) {
 }
 
 // RoundTrip passes a request on, and reads along.
-func (g *Glass) RoundTrip(r *http.Request) (*http.Response, error) {
-	x := g.newExchange(r)
-	response, err := (&wire.Transport{Next: g.next, Read: x.observe}).RoundTrip(r)
-	g.use(x, response)
+func (p *Proxy) RoundTrip(r *http.Request) (*http.Response, error) {
+	x := p.newExchange(r)
+	response, err := (&wire.Transport{Next: p.next, Read: x.observe}).RoundTrip(r)
+	p.use(x, response)
 	return response, err
 }
 
@@ -124,8 +124,8 @@ func (x *exchange) readable(accept string) string {
 		case kind == runtime.ContentTypeJSON, kind == "*/*", kind == "":
 		case kind == runtime.ContentTypeProtobuf && (x.partial || wire.IsBuiltIn(x.Target.Group) && !strings.Contains(parameters, "as=")):
 		default:
-			if _, again := x.glass.unreadable.LoadOrStore(x.resource+kind, true); !again {
-				x.glass.remark("look", "%s of %s cannot be read here: the API server is asked for JSON", kind, x.resource)
+			if _, again := x.proxy.unreadable.LoadOrStore(x.resource+kind, true); !again {
+				x.proxy.remark("look", "%s of %s cannot be read here: the API server is asked for JSON", kind, x.resource)
 			}
 			return runtime.ContentTypeJSON
 		}
@@ -146,7 +146,7 @@ func (x *exchange) tell(m wire.Message) {
 		body = []byte(m.Err.Error() + ": is the API server still running?")
 	case m.What == trace.Answered && x.isWrite():
 		x.answer = wire.Metadata(body)
-		x.glass.world.wrote(x, body)
+		x.proxy.world.wrote(x, body)
 	}
 	step := &trace.Step{Part: trace.PartRequest, What: m.What, Kind: x.kind, CauseSeq: x.seq,
 		Request: &trace.Request{Method: x.Method, Path: x.Path, Status: m.Code, Bytes: int64(len(body))}}
@@ -156,7 +156,7 @@ func (x *exchange) tell(m wire.Message) {
 	if x.Target.Name != "" {
 		step.Key = x.objectKey()
 	}
-	seq := x.glass.Record(step, func(step *trace.Step) { x.glass.tell(note{x, step, m.Code, body}) })
+	seq := x.proxy.Record(step, func(step *trace.Step) { x.proxy.tell(note{x, step, m.Code, body}) })
 	if m.What == trace.Sent || m.What == trace.Opened {
 		x.seq = seq
 	}

@@ -1,4 +1,4 @@
-package glass
+package proxy
 
 import (
 	"cmp"
@@ -54,8 +54,8 @@ const (
 )
 
 // judgeWrite finds what is wasted or wrong in a write.
-func (g *Glass) judgeWrite(w *write) {
-	f := g.findings
+func (p *Proxy) judgeWrite(w *write) {
+	f := p.findings
 	isDone := w.failed == ""
 	isEcho := w.cause != nil && w.cause.Echo
 	w.echoes = row(isEcho, w.last.echoes)
@@ -69,21 +69,21 @@ func (g *Glass) judgeWrite(w *write) {
 	w.steady = row(isRetry && w.failed == w.last.failed && w.pause <= w.last.pause*6/5 && w.pause < longPause, w.last.steady)
 	// A single one may come of an event that came before the last one was sent, while that waited.
 	isUncaused := w.uncaused && w.last.uncaused && w.last.failed == ""
-	isHasty := w.failed == "409 Conflict" && isOlder(w.from, g.world.made.of(w.resource+" "+w.now.key()))
-	g.found("no-op-write", w.noOp && w.Method != http.MethodDelete, "%s", w.Text)
-	g.found("write-without-cause", isUncaused && isDone && !w.noOp && w.changed != "", "%s, %s after the last one", w.Text, ago(w.pause))
-	g.found("loop", w.echoes > inRow, "%s, %d times in a row", w.Text, w.echoes)
-	g.found("fight", w.undone >= inRow, "%s, %d times in a row; undone by %s", w.Text, w.undone+1, by)
-	g.found("own-conflict", isHasty, "%s, from version %s", w.Text, w.from)
-	g.found("steady-retry", w.steady > inRow, "%s, %d times with a pause of %s", w.Text, w.steady+2, ago(w.pause))
+	isHasty := w.failed == "409 Conflict" && isOlder(w.from, p.world.made.of(w.resource+" "+w.now.key()))
+	p.found("no-op-write", w.noOp && w.Method != http.MethodDelete, "%s", w.Text)
+	p.found("write-without-cause", isUncaused && isDone && !w.noOp && w.changed != "", "%s, %s after the last one", w.Text, ago(w.pause))
+	p.found("loop", w.echoes > inRow, "%s, %d times in a row", w.Text, w.echoes)
+	p.found("fight", w.undone >= inRow, "%s, %d times in a row; undone by %s", w.Text, w.undone+1, by)
+	p.found("own-conflict", isHasty, "%s, from version %s", w.Text, w.from)
+	p.found("steady-retry", w.steady > inRow, "%s, %d times with a pause of %s", w.Text, w.steady+2, ago(w.pause))
 	if isDone {
 		f.learn(w)
 	}
 }
 
 // judgeRead finds what is wasted or wrong in what was read; event is the type of one.
-func (g *Glass) judgeRead(n note, event watch.EventType) {
-	f := g.findings
+func (p *Proxy) judgeRead(n note, event watch.EventType) {
+	f := p.findings
 	r, isWatched := f.reading(n), f.isWatched(n)
 	r.expired = r.expired || event == watch.Error || n.code == http.StatusGone
 	took := n.Time.Sub(n.At)
@@ -97,17 +97,17 @@ func (g *Glass) judgeRead(n note, event watch.EventType) {
 	isAgain := isWhole && !isExtra && !r.expired && r.open == 0 && n.At.Sub(r.ended) < 2*shortWatch
 	isSame := false
 	if n.What == trace.Answered && !n.isWrite() && n.Target.Subresource == "" && n.code == http.StatusOK && isWatched {
-		known := g.world.known(n.resource, n.objectKey())
+		known := p.world.known(n.resource, n.objectKey())
 		isSame = known != nil && known.ResourceVersion == wire.Metadata(n.body).ResourceVersion
 	}
 	pause, isPaced := f.paced(n)
 	isAll := n.Target.Namespace == "" && !r.selects && !n.partial
-	g.found("relist", isAgain, "%s", n)
-	g.found("short-watch", n.What == trace.Ended && r.short >= inRow, "%s ended after %s, %d times in a row", n, ago(took), r.short)
-	g.found("list-of-watched", isExtra, "%s", n)
-	g.found("get-of-watched", isSame, "%s", n)
-	g.found("client-limit", isPaced, "%d requests in %s, the last is %s: one each %s", mostPaced, ago(mostPaced*pause), n, ago(pause))
-	g.found("all-secrets", isWhole && isAll && n.resource == "secrets" && r.lists == 0, "%s", n)
+	p.found("relist", isAgain, "%s", n)
+	p.found("short-watch", n.What == trace.Ended && r.short >= inRow, "%s ended after %s, %d times in a row", n, ago(took), r.short)
+	p.found("list-of-watched", isExtra, "%s", n)
+	p.found("get-of-watched", isSame, "%s", n)
+	p.found("client-limit", isPaced, "%d requests in %s, the last is %s: one each %s", mostPaced, ago(mostPaced*pause), n, ago(pause))
+	p.found("all-secrets", isWhole && isAll && n.resource == "secrets" && r.lists == 0, "%s", n)
 	if isWhole {
 		r.expired, r.lists = false, r.lists+1
 	}
@@ -117,33 +117,33 @@ func (g *Glass) judgeRead(n note, event watch.EventType) {
 }
 
 // finish tells what is left to tell, finds what is left at the end, and names all findings.
-func (g *Glass) finish() {
-	g.Observer.Close()
-	f, now := g.findings, time.Now()
+func (p *Proxy) finish() {
+	p.Observer.Close()
+	f, now := p.findings, time.Now()
 	isThere := func(o *object) bool {
-		last := g.world.known(o.resource, o.key())
+		last := p.world.known(o.resource, o.key())
 		return last != nil && last.UID == o.UID
 	}
 	for _, kind := range slices.Sorted(maps.Keys(f.heard)) {
 		others := f.heard[kind].Difference(f.written).Len()
-		g.found("all-namespaces", f.written.Len() == 1 && others > 0, "%s of %d other namespaces came; all writes are in %s", kind, others, strings.Join(sets.List(f.written), ", "))
+		p.found("all-namespaces", f.written.Len() == 1 && others > 0, "%s of %d other namespaces came; all writes are in %s", kind, others, strings.Join(sets.List(f.written), ", "))
 	}
 	for _, pair := range f.unowned {
 		child, owner := pair[0], pair[1]
-		g.found("no-owner", isThere(child) && !isThere(owner), "%s was created because of %s, which is gone", child, owner)
+		p.found("no-owner", isThere(child) && !isThere(owner), "%s was created because of %s, which is gone", child, owner)
 	}
 	for _, o := range f.held {
 		held := now.Sub(o.DeletionTimestamp.Time)
-		g.found("finalizer-left", held > heldFor, "%s was deleted %s before the end, and has the finalizers %s", o, ago(held), strings.Join(o.Finalizers, ", "))
+		p.found("finalizer-left", held > heldFor, "%s was deleted %s before the end, and has the finalizers %s", o, ago(held), strings.Join(o.Finalizers, ", "))
 	}
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	for _, right := range g.unused {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for _, right := range p.unused {
 		isAsked := !strings.HasSuffix(right.resource, "/finalizers") // No request asks for that.
-		g.found("unused-right", isAsked, "%s %s in the API group %s", right.verb, right.resource, cmp.Or(right.group, `""`))
+		p.found("unused-right", isAsked, "%s %s in the API group %s", right.verb, right.resource, cmp.Or(right.group, `""`))
 	}
-	for _, one := range g.Findings() {
-		g.remark("finding", "%d × %s: %s. Right: %s", one.Count, one.Name, one.What, one.Right)
+	for _, one := range p.Findings() {
+		p.remark("finding", "%d × %s: %s. Right: %s", one.Count, one.Name, one.What, one.Right)
 	}
-	g.Observer.Close() // These are lines, too.
+	p.Observer.Close() // These are lines, too.
 }

@@ -1,4 +1,4 @@
-package glass
+package proxy
 
 import (
 	"bytes"
