@@ -1,14 +1,15 @@
-// Command look shows what any controller hears and sends, and why: it stands between the program
-// and its API server, and changes nothing.
+// Command look shows what any controller receives and sends, and why. It is a recording proxy between
+// the program and its API server, and changes nothing.
 //
 //	make look CONTROLLER='../theirs/manager --flag'          # on the cluster of make cluster, or KUBECONFIG
 //	bin/look --kubeconfig FILE -- ../theirs/manager --flag   # the same without make
 //	bin/look --kubeconfig FILE --listen 127.0.0.1:8001       # for a program that runs elsewhere on this machine
+//	bin/look --replay FILE                                   # a recording of --record, without a cluster
 //
-// The program finds the way through $KUBECONFIG. One that wants a flag gets the path where
-// {kubeconfig} stands in its command. What the program prints goes to the standard error, the log
-// to the standard output; at the end what is wasted or wrong, each with the file that does it right.
-// With a finding the exit code is 3. Package tools/look/proxy says what is shown and what cannot be known.
+// The program finds the way through $KUBECONFIG. If it needs a flag, write {kubeconfig} in its command
+// where the path belongs. The output of the program goes to the standard error, the log to the standard
+// output. At the end look prints what is wasted or wrong, and what to do about it. With a finding the
+// exit code is 3. Package tools/look/proxy lists what is shown and what cannot be known.
 package main
 
 import (
@@ -20,6 +21,7 @@ import (
 	"os"
 	"os/exec"
 	"os/signal"
+	"path/filepath"
 	"runtime/debug"
 	"strings"
 	"syscall"
@@ -48,7 +50,7 @@ func main() {
 	os.Exit(1)
 }
 
-var errFindings = errors.New("see the findings above; --allow NAME takes one for right")
+var errFindings = errors.New("see the findings above; --allow NAME accepts one, --known REPORT all of an earlier run")
 
 func run(ctx context.Context, args []string) error {
 	flags := flag.NewFlagSet("look", flag.ExitOnError)
@@ -56,56 +58,97 @@ func run(ctx context.Context, args []string) error {
 	flags.StringVar(&o.Kubeconfig, "kubeconfig", "", "kubeconfig `file` of the API server (default: $KUBECONFIG, then ~/.kube/config)")
 	flags.StringVar(&o.Context, "context", "", "`name` of a context of the kubeconfig (default: its current one)")
 	address := flags.String("page", "127.0.0.1:0", "`host:port` of the page, of this machine alone; \"\" for none")
-	record := flags.String("record", "", "`file` for every step, which bin/replay plays on a page of its own")
-	report := flags.String("report", "", "`file` for the findings, as JSON, at the end")
+	record := flags.String("record", "", "`file` for every step, for --replay, and for bin/replay, which shows it on a page")
+	replay := flags.String("replay", "", "print the log and the findings of a recording, a `file` of --record, and start nothing")
+	report := flags.String("report", "", "`file` for the findings and the summary, as JSON, at the end")
+	limit := flags.Duration("for", 0, "end after this time, such as 60s (default: with the program, or at Ctrl-C)")
 	var options proxy.Options
 	flags.StringVar(&options.Address, "listen", "127.0.0.1:0", "`host:port` to listen on, of this machine alone; port 0: any free one")
-	flags.StringVar(&options.Role, "role", "", "YAML `file` of the program's Role or ClusterRole: tells which of its rights it did not use")
-	flags.Func("allow", "`name` of a finding that is none; may be given several times", func(name string) error {
+	flags.StringVar(&options.Role, "role", "", "YAML `file` of the program's Role or ClusterRole: reports its rights that were not used")
+	flags.StringVar(&options.Known, "known", "", "`file` of an earlier --report: its findings are not reported again")
+	flags.Func("allow", "`name` of a finding that is not reported; may be given several times", func(name string) error {
 		options.Allowed = append(options.Allowed, name)
 		return nil
 	})
 	flags.Usage = func() {
-		fmt.Fprintln(flags.Output(), "usage: look [flags] [-- COMMAND…]\nIt shows what the controller hears and sends, and why. Without a command it prints the kubeconfig to give to a program.")
+		fmt.Fprintln(flags.Output(), "usage: look [flags] [-- COMMAND…]\nIt shows what the controller receives and sends, and why. Without a command it prints the kubeconfig to give to a program.")
 		flags.PrintDefaults()
 	}
 	_ = flags.Parse(args)
-
-	config, _, err := connect.Config(o)
-	if err != nil {
-		return err
+	if flags.NArg() > 0 {
+		options.Program = filepath.Base(flags.Arg(0))
+	}
+	if *limit > 0 {
+		limited, cancel := context.WithTimeout(ctx, *limit)
+		defer cancel()
+		ctx = limited
 	}
 	reported, err := create("--report", *report)
-	recorded, err2 := create("--record", *record)
-	if err := cmp.Or(err, err2); err != nil {
-		return err
-	}
-	p, err := proxy.New(ctx, config, options)
 	if err != nil {
 		return err
 	}
-	p.Print(observer.Flag{}, os.Stdout)
-	if recorded != nil {
-		p.Print(observer.JSON, recorded)
+	var p *proxy.Proxy
+	if *replay != "" {
+		p, err = replayed(*replay, options)
+	} else {
+		p, err = live(ctx, o, options, *record, *address, flags.Args())
 	}
-	err = show(ctx, p, *address)
-	switch {
-	case err != nil:
-	case flags.NArg() > 0:
-		err = program(ctx, p, flags.Args())
-	default:
-		fmt.Fprintf(os.Stderr, "look: start the program with KUBECONFIG=%s (Ctrl-C stops)\n", p.Kubeconfig)
-		<-ctx.Done()
-	}
-	err = cmp.Or(err, p.Close())
-	fmt.Fprintln(os.Stderr, "look:", cost(p.Requests()))
-	if reported != nil {
+	if p != nil && reported != nil {
 		err = cmp.Or(err, p.Report(reported))
 	}
 	if err == nil && len(p.Findings()) > 0 {
 		return errFindings
 	}
 	return err
+}
+
+// replayed returns the Proxy of a recording.
+func replayed(file string, o proxy.Options) (*proxy.Proxy, error) {
+	if o.Role != "" {
+		return nil, errors.New("--role: a recording does not have all requests: use it without --replay")
+	}
+	recording, err := os.Open(file)
+	if err != nil {
+		return nil, fmt.Errorf("--replay: %w: give a file of --record", err)
+	}
+	defer recording.Close()
+	p, err := proxy.Replay(recording, o, os.Stdout)
+	if err != nil {
+		return nil, fmt.Errorf("--replay %s: %w", file, err)
+	}
+	return p, nil
+}
+
+// live returns a Proxy after the program has run behind it.
+func live(ctx context.Context, o connect.Options, options proxy.Options, record, address string, command []string) (*proxy.Proxy, error) {
+	config, _, err := connect.Config(o)
+	if err != nil {
+		return nil, err
+	}
+	recorded, err := create("--record", record)
+	if err != nil {
+		return nil, err
+	}
+	p, err := proxy.New(ctx, config, options)
+	if err != nil {
+		return nil, err
+	}
+	p.Print(observer.Flag{}, os.Stdout)
+	if recorded != nil {
+		p.RecordTo(recorded)
+	}
+	err = show(ctx, p, address)
+	switch {
+	case err != nil:
+	case len(command) > 0:
+		err = program(ctx, p, command)
+	default:
+		fmt.Fprintf(os.Stderr, "look: start the program with KUBECONFIG=%s (Ctrl-C stops)\n", p.Kubeconfig)
+		<-ctx.Done()
+	}
+	err = cmp.Or(err, p.Close())
+	fmt.Fprintln(os.Stderr, "look:", cost(p.Requests()))
+	return p, err
 }
 
 // cost says what the proxy took of the processor.

@@ -10,7 +10,7 @@ import (
 )
 
 // lineLimit is more than the longest line that is ever written.
-const lineLimit = 4 << 20
+const lineLimit = 64 << 20
 
 var parts = []Part{PartStream, PartStore, PartQueue, PartWorker, PartReconcile, PartRequest, PartProgram}
 

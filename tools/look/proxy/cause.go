@@ -1,7 +1,6 @@
 package proxy
 
 import (
-	"bytes"
 	"cmp"
 	"fmt"
 	"slices"
@@ -10,10 +9,9 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"example.com/byhand/internal/observe/trace"
-	"example.com/byhand/internal/observe/wire"
 )
 
-// happening is an event as the program heard it.
+// happening is an event as the program received it.
 type happening struct {
 	*trace.Step
 	what   string
@@ -30,10 +28,14 @@ func (h *happening) String() string {
 }
 
 const (
-	// mostNamed is how many of the newest events may be the cause because what is sent has a name.
-	mostNamed = 16
-	// justNow is how old an event may be that may have caused two writes: it came while the first one
-	// was being made.
+	// fresh is how old an event may be that caused a write. While the program sends without a break,
+	// its queue may be long, so that events of other clients may be older.
+	fresh = time.Second
+	// aBreak is a time without a request, after which the queue is empty.
+	aBreak = 500 * time.Millisecond
+	// mostLinks is how many of the newest events may be the cause because of a name or a selector.
+	mostLinks = 64
+	// justNow is how old an event may be that caused two writes: it came during the first one.
 	justNow = 50 * time.Millisecond
 )
 
@@ -41,22 +43,23 @@ const (
 type write struct {
 	note
 	last            *write // the same one before it, whose own last is nil
-	from            string // the version that it was sent with
 	failed, changed string
+	fields          string        // that it changed
+	onlyTimes       bool          // time stamps changed, and nothing else
 	cause           *happening    // nil for a retry, and if it was not seen
 	caused          time.Time     // when that was
-	uncaused        bool          // not seen
+	isRetry         bool          // of one that failed
 	pause           time.Duration // since the last one
 	now             *object
 	noOp            bool
-	// How often in a row it was caused by its own event, was undone, and was refused after the same pause.
+	// How often in a row it was caused by its own event, was undone, and was rejected after the same pause.
 	echoes, undone, steady int
 }
 
 // newest leaves out the first ones of too many.
 func newest(all []happening, most int) []happening { return all[max(0, len(all)-most):] }
 
-// latest returns the last event between two times that is as it must be, nil if there is none.
+// latest returns the last event between two times that is as it must be, nil if not found.
 func latest(all []happening, after, before time.Time, is func(*happening) bool) *happening {
 	for i := len(all) - 1; i >= 0; i-- { // Thousands are looked at: none is copied.
 		switch e := &all[i]; {
@@ -75,12 +78,18 @@ func isNear(a, b *object) bool {
 	return slices.ContainsFunc(a.family, func(uid types.UID) bool { return slices.Contains(b.family, uid) })
 }
 
-// names reports whether what was sent has the name of an event's object as a value.
-func (w *write) names(e *happening) bool {
-	return !e.Echo && e.object.Namespace != "" && bytes.Contains(w.sent, []byte(`"`+e.object.Name+`"`))
+// isLinked reports whether an object, or its owner, names or selects another one, or the other way
+// around. A Namespace is linked to all that is in it.
+func (w *world) isLinked(other, o *object) bool {
+	if other.resource == "namespaces" && other.Name == o.Namespace {
+		return true
+	}
+	link := func(a, b *object) bool { return a.names(b) || b.names(a) || a.selects(b) || b.selects(a) }
+	owner := w.byUID.of(string(controllerOf(o).UID))
+	return link(other, o) || owner != nil && !isNear(other, owner) && link(other, owner)
 }
 
-// explain says because of what a write was sent: see doc.go. What caused the same write before causes
+// explain returns because of what a write was sent: see doc.go. What caused the same write before causes
 // no second one, unless it came just now.
 func (w *write) explain(known *world) string {
 	began, all := w.At, known.happened
@@ -88,21 +97,32 @@ func (w *write) explain(known *world) string {
 	if last := known.sent.of(w.key()); last != nil {
 		w.last, w.pause = last, began.Sub(last.At)
 	}
-	foreign := func(e *happening) bool { return !e.Echo && isNear(e.object, w.now) }
-	echo := func(e *happening) bool { return e.Echo && isNear(e.object, w.now) }
-	since, just := w.last.caused, began.Add(-justNow)
-	w.cause = latest(all, since, began, foreign)
-	if w.cause == nil && w.last.failed != "" {
+	find := func(echo bool, after time.Time) *happening {
+		if after.Before(w.last.caused) {
+			after = w.last.caused
+		}
+		near := latest(all, after, began, func(e *happening) bool { return e.Echo == echo && isNear(e.object, w.now) })
+		if near != nil {
+			after = near.Time
+		}
+		return cmp.Or(latest(newest(all, mostLinks), after, began, func(e *happening) bool {
+			return e.Echo == echo && known.isLinked(e.object, w.now)
+		}), near)
+	}
+	w.cause = find(false, known.busy.Add(-fresh))
+	if w.isRetry = w.cause == nil && w.last.failed != ""; w.isRetry {
 		w.caused = w.last.At
 		return fmt.Sprintf("again, %s after %s", ago(w.pause), w.last.failed)
 	}
 	if w.cause == nil {
-		w.sent = wire.JSON(w.sent)
-		w.cause = cmp.Or(latest(all, since, began, echo), latest(all, just, began, foreign), latest(all, just, began, echo),
-			latest(newest(all, mostNamed), since, began, w.names))
+		w.cause = find(true, began.Add(-fresh))
 	}
-	if w.uncaused = w.cause == nil; w.uncaused {
-		return "cause not seen: a resync, or a timer?"
+	if w.cause == nil {
+		w.last.caused = time.Time{}
+		w.cause = cmp.Or(find(false, began.Add(-justNow)), find(true, began.Add(-justNow)))
+	}
+	if w.cause == nil {
+		return "no cause seen: a timer, or a resync?"
 	}
 	w.caused = w.cause.Time
 	return fmt.Sprintf("because %s, %s before", w.cause, ago(began.Sub(w.caused)))

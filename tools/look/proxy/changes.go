@@ -4,8 +4,10 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
+	"regexp"
 	"slices"
 	"strings"
+	"time"
 
 	"example.com/byhand/internal/observe/wire"
 )
@@ -13,37 +15,70 @@ import (
 const (
 	mostChanges = 4  // that are named of one write
 	mostValue   = 40 // bytes of a value that are shown
+	otherOrder  = "the same values in another order: "
 )
 
-// silent are the fields that change with each write, whatever it is.
-var silent = []string{"metadata.resourceVersion", "metadata.generation", "metadata.uid", "metadata.creationTimestamp"}
+// silent are the fields that change with each write, whatever it is. Items of a list have no kind.
+var silent = []string{"metadata.resourceVersion", "metadata.generation", "metadata.uid", "metadata.creationTimestamp", "metadata.managedFields[0].manager", "metadata.managedFields[0].time", "apiVersion", "kind"}
 
-// changes says what differs between two states of an object, "" for nothing.
-func changes(before, now *object) string {
+// change is a field that differs between two states of an object. Its values are JSON, "" for not there.
+type change struct{ path, was, is string }
+
+// changes returns what differs between two states of an object, in the order of the paths.
+func changes(before, now *object) (all []change) {
 	if before == nil || before.fields == nil || now.fields == nil {
-		return ""
+		return nil
 	}
 	was, is := map[string]string{}, map[string]string{}
 	flatten(was, "", wire.Decode(before.fields))
 	flatten(is, "", wire.Decode(now.fields))
 	paths := maps.Clone(was)
 	maps.Copy(paths, is)
-	var all, gone, come []string
 	for _, path := range slices.Sorted(maps.Keys(paths)) {
 		if was[path] != is[path] && !slices.Contains(silent, path) {
-			all = append(all, fmt.Sprintf("%s %s → %s", path, value(was[path]), value(is[path])))
-			gone, come = append(gone, was[path]), append(come, is[path])
+			all = append(all, change{path, was[path], is[path]})
 		}
+	}
+	return all
+}
+
+// describe says what changed, "" for nothing.
+func describe(all []change) string {
+	var texts, gone, come []string
+	for _, c := range all {
+		texts = append(texts, fmt.Sprintf("%s %s → %s", c.path, value(c.was), value(c.is)))
+		gone, come = append(gone, c.was), append(come, c.is)
 	}
 	slices.Sort(gone)
 	slices.Sort(come)
 	if len(all) > 1 && slices.Equal(gone, come) {
-		all[0] = "the same values in another order: " + all[0]
+		texts[0] = otherOrder + texts[0]
 	}
-	if len(all) > mostChanges {
-		all = append(all[:mostChanges], fmt.Sprintf("%d more", len(all)-mostChanges))
+	if len(texts) > mostChanges {
+		texts = append(texts[:mostChanges], fmt.Sprintf("%d more", len(texts)-mostChanges))
 	}
-	return strings.Join(all, ", ")
+	return strings.Join(texts, ", ")
+}
+
+var index = regexp.MustCompile(`\[\d+\]`)
+
+// fieldsOf names the fields that changed. An item of a list is the same field as the next one.
+func fieldsOf(all []change) string {
+	var fields []string
+	for _, c := range all {
+		fields = append(fields, index.ReplaceAllString(c.path, "[]"))
+	}
+	slices.Sort(fields)
+	return strings.Join(slices.Compact(fields), " ")
+}
+
+// areTimes reports whether time stamps changed and nothing else.
+func areTimes(all []change) bool {
+	isTime := func(text string) bool {
+		_, err := time.Parse(`"`+time.RFC3339+`"`, text)
+		return err == nil
+	}
+	return len(all) > 0 && !slices.ContainsFunc(all, func(c change) bool { return !isTime(c.was) || !isTime(c.is) })
 }
 
 // flatten adds each value of an object by its path, as JSON. What is empty is not there.

@@ -4,12 +4,14 @@ import (
 	"context"
 	"errors"
 	"net/http"
+	"net/url"
 	"strings"
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/util/sets"
 	"k8s.io/apimachinery/pkg/watch"
 
 	"example.com/byhand/internal/observe/trace"
@@ -17,12 +19,13 @@ import (
 	"example.com/byhand/kit/testkit"
 )
 
-// unseen are the resources of which nothing is told: Events are notes for people, and a Lease is
-// renewed all the time. Of opaque subresources nobody reads the bytes; nor of exec, attach and
-// portforward, which are upgrades.
+// unseen are the resources and groups that are not shown. Events are notes for people, a Lease is
+// renewed all the time, and a review, such as a SubjectAccessReview, is a question: nothing is stored.
+// The bytes of opaque subresources are not read; nor those of exec, attach and portforward, which are
+// upgrades.
 var (
-	unseen = map[string]bool{"events": true, "events.events.k8s.io": true, "leases.coordination.k8s.io": true}
-	opaque = map[string]bool{"log": true, "proxy": true}
+	unseen = sets.New("events", "events.events.k8s.io", "leases.coordination.k8s.io", "authentication.k8s.io", "authorization.k8s.io")
+	opaque = sets.New("log", "proxy")
 )
 
 // exchange is one request and its answer.
@@ -31,29 +34,30 @@ type exchange struct {
 	testkit.Request        // its path begins after that of the API server
 	resource        string // the plural and the group, such as "deployments.apps"
 	kind            string
-	partial         bool // for the metadata alone
-	sent            []byte
-	answer          metav1.PartialObjectMetadata // of a write
+	partial         bool                         // for the metadata alone
 	seq             int64                        // of the step that began it
+	sent            *object                      // by a write
+	answer          metav1.PartialObjectMetadata // to a write
 	before          *object                      // of a write: how the object was, nil if that is not known
+	told            sets.Set[string]             // the keys of the objects in a list so far, nil after its end
 }
 
-// newExchange returns what a request will be told as.
-func (p *Proxy) newExchange(r *http.Request) *exchange {
-	path := strings.TrimPrefix(r.URL.Path, p.base)
-	x := &exchange{proxy: p, Request: testkit.Request{At: time.Now(), Method: r.Method, Path: path, Target: testkit.TargetOf(path), Query: r.URL.Query()}}
+// newExchange returns what is recorded of a request.
+func (p *Proxy) newExchange(at time.Time, method, path string, query url.Values) *exchange {
+	x := &exchange{proxy: p, Request: testkit.Request{At: at, Method: method, Path: path, Target: testkit.TargetOf(path), Query: query}}
 	x.resource = schema.GroupResource{Group: x.Target.Group, Resource: x.Target.Resource}.String()
 	x.kind = p.kinds[x.resource]
 	watch := x.Query["watch"]
 	_ = runtime.Convert_Slice_string_To_bool(&watch, &x.Watch, nil) // as the API server reads it: the client for Python says True
-	x.partial = strings.Contains(r.Header.Get("Accept"), "as="+partial)
+	if x.isList() || x.Query.Get("sendInitialEvents") == "true" {
+		x.told = sets.New[string]()
+	}
 	return x
 }
 
-// isSeen reports whether it is told: not an upgrade, and not what is about no object, such as
-// discovery.
+// isSeen reports whether it is shown: not an upgrade, and only requests for objects, so no discovery.
 func (x *exchange) isSeen(r *http.Request) bool {
-	return x.resource != "" && !unseen[x.resource] && !opaque[x.Target.Subresource] && r.Header.Get("Upgrade") == "" && !x.Query.Has("dryRun")
+	return x.resource != "" && !unseen.HasAny(x.resource, x.Target.Group) && !opaque.Has(x.Target.Subresource) && r.Header.Get("Upgrade") == "" && !x.Query.Has("dryRun")
 }
 
 // isWrite reports whether it may change something.
@@ -81,8 +85,8 @@ func (x *exchange) objectKey() string { return keyOf(x.Target.Namespace, x.Targe
 // key is what a write is known by.
 func (x *exchange) key() string { return x.Method + " " + x.Path + " " + x.Target.Name }
 
-// note is something that happened to an exchange, and what came: an event, an answer, or why there
-// is none.
+// note is a step of an exchange, live or from a recording, and what came: an object, a list, a Status,
+// or why there is no answer.
 type note struct {
 	*exchange
 	*trace.Step
@@ -90,17 +94,10 @@ type note struct {
 	body []byte
 }
 
-// content returns the object that came; event is "" if it was no event.
-func (n note) content() (event watch.EventType, object []byte) {
-	if n.What != trace.Received {
-		return "", n.body
-	}
-	return wire.Event(n.body)
-}
-
 // RoundTrip passes a request on, and reads along.
 func (p *Proxy) RoundTrip(r *http.Request) (*http.Response, error) {
-	x := p.newExchange(r)
+	x := p.newExchange(time.Now(), r.Method, strings.TrimPrefix(r.URL.Path, p.base), r.URL.Query())
+	x.partial = strings.Contains(r.Header.Get("Accept"), "as="+partial)
 	response, err := (&wire.Transport{Next: p.next, Read: x.observe}).RoundTrip(r)
 	p.use(x, response)
 	return response, err
@@ -139,25 +136,44 @@ func (x *exchange) tell(m wire.Message) {
 	body := m.Body
 	switch {
 	case m.What == trace.Sent:
-		x.sent, body = body, nil
 	case m.Code == 0 && errors.Is(m.Err, context.Canceled): // The program has not waited.
 		body = []byte(m.Err.Error())
 	case m.Code == 0:
 		body = []byte(m.Err.Error() + ": is the API server still running?")
 	case m.What == trace.Answered && x.isWrite():
-		x.answer = wire.Metadata(body)
-		x.proxy.world.wrote(x, body)
+		x.answered(body)
 	}
 	step := &trace.Step{Part: trace.PartRequest, What: m.What, Kind: x.kind, CauseSeq: x.seq,
-		Request: &trace.Request{Method: x.Method, Path: x.Path, Status: m.Code, Bytes: int64(len(body))}}
+		Request: &trace.Request{Method: x.Method, Path: x.Path, Query: x.Query.Encode(), Metadata: x.partial, Status: m.Code}}
 	if x.isMany() {
 		step.Part = trace.PartStream
 	}
 	if x.Target.Name != "" {
 		step.Key = x.objectKey()
 	}
-	seq := x.proxy.Record(step, func(step *trace.Step) { x.proxy.tell(note{x, step, m.Code, body}) })
+	if m.What != trace.Sent {
+		step.Request.Bytes = int64(len(body))
+	}
+	if m.What != trace.Received {
+		step.Took = time.Since(x.At)
+	}
+	seq := x.proxy.Record(step, func(step *trace.Step) {
+		body := body
+		if m.What == trace.Received {
+			var event watch.EventType
+			event, body = wire.Event(body)
+			step.Request.Event = string(event)
+		}
+		x.proxy.tell(note{x, step, m.Code, body})
+	})
 	if m.What == trace.Sent || m.What == trace.Opened {
 		x.seq = seq
 	}
+}
+
+// answered notes, as soon as the answer to a write is there, what the write made: its event may be told
+// before the answer.
+func (x *exchange) answered(body []byte) {
+	x.answer = wire.Metadata(body)
+	x.proxy.world.wrote(x, body)
 }

@@ -76,7 +76,8 @@ func TestRoundTrip(t *testing.T) {
 	for _, step := range s.Kept(0) {
 		told += fmt.Sprintf("%s %s %s | %s | %s\n", step.Part, step.What, step.Key, step.Log, step.Text)
 	}
-	if diff := cmp.Diff(`stream opened  | watches | deployments.apps in default
+	if diff := cmp.Diff(`program started  | look | recording 2 of 
+stream opened  | watches | deployments.apps in default
 stream received default/a | added | Deployment default/a
 stream ended  |  | 
 request sent default/a |  | 
@@ -89,6 +90,8 @@ stream refused  | refused | watch of deployments.apps in default → 410
 stream listed  | listed | 0 of deployments.apps in default
 request sent default/a |  | 
 request failed default/a | sent | DELETE /apis/apps/v1/namespaces/default/deployments/a → no answer: nobody is there: is the API server still running?  (because Deployment default/a was added, 9ms before)
+program said  | summary | deployments.apps: 2 writes (0 % changed nothing), 1 lists, 0 GETs, 0 conflicts
+program said  | summary | widgets.example.com: 0 writes (0 % changed nothing), 2 lists, 0 GETs, 0 conflicts
 `, told); diff != "" {
 		t.Errorf("what is told (-want +got):\n%s", diff)
 	}

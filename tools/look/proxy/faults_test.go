@@ -75,16 +75,16 @@ func TestFaults(t *testing.T) {
 			stamps++
 			metav1.SetMetaDataAnnotation(&d.ObjectMeta, "seen", fmt.Sprint("the clock says ", stamps))
 			_, _ = client.Update(context.Background(), d, metav1.UpdateOptions{})
-		}, tells: `finding  loop: PUT .*: metadata.annotations.seen "the clock says \d+" → "the clock says \d+"  \(because of its own write: Deployment default/a was changed, .* before\), 3 times in a row`},
+		}, tells: `finding  loop: PUT .*: metadata.annotations.seen "the clock says \d+" → "the clock says \d+"  \(because of its own write: Deployment default/a was changed, .* before\), 10 times in a row`},
 		"the status each time": {reconcile: func(client appsclient.DeploymentInterface, d *appsv1.Deployment) {
 			_, _ = client.UpdateStatus(context.Background(), d, metav1.UpdateOptions{})
-		}, tells: `finding  no-op-write: PUT .*/a/status → 200: nothing changed  \(cause not seen: a resync, or a timer\?\)`},
+		}, tells: `finding  no-op-write: PUT .*/a/status → 200: nothing changed  \(no cause seen: a timer, or a resync\?\)`},
 		"what is compared has no defaults": {reconcile: func(client appsclient.DeploymentInterface, d *appsv1.Deployment) {
 			if want := deployment().Spec; !reflect.DeepEqual(want, d.Spec) { // The API server has set what want leaves out.
 				d.Spec = want
 				_, _ = client.Update(context.Background(), d, metav1.UpdateOptions{})
 			}
-		}, tells: `finding  no-op-write: PUT .*/deployments/a → 200: nothing changed; the API server put back spec\.replicas none → 1  \(cause not seen`},
+		}, tells: `finding  no-op-write: PUT .*/deployments/a → 200: nothing changed; the API server filled in spec\.replicas none → 1  \(no cause seen`},
 		"two that fight": {reconcile: scaledTo(3), other: scaledTo(5),
 			tells: `finding  fight: PUT .*: spec.replicas 5 → 3  \(because Deployment default/a was changed, .* before\), 3 times in a row; undone by scaler-to-5`},
 		"a list without an order": {reconcile: func(client appsclient.DeploymentInterface, d *appsv1.Deployment) {

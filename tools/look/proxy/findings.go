@@ -1,10 +1,13 @@
 package proxy
 
 import (
+	"cmp"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
+	"os"
 	"slices"
 	"strings"
 	"time"
@@ -15,46 +18,112 @@ import (
 	"example.com/byhand/internal/observe/trace"
 )
 
-// mostRequests are kept of one finding.
-const mostRequests = 5
+const (
+	mostShown    = 5       // requests of one place that the log shows
+	mostRequests = 8 << 10 // that a report has of one finding
+)
+
+// Finding is what is wasted or wrong, and the requests that show it.
+type Finding struct {
+	Name   string `json:"name"`
+	What   string `json:"what"`
+	Advice string `json:"advice"`
+	// See is the file of this repository that does it right.
+	See      string         `json:"see"`
+	Count    int            `json:"count"`
+	Places   map[string]int `json:"places"` // the count by verb and resource, such as "UPDATE secrets"
+	Requests []string       `json:"requests"`
+}
+
+// Counts are the requests for one resource.
+type Counts struct {
+	Writes    int `json:"writes"`
+	NoOps     int `json:"noOps"` // writes that changed nothing
+	Lists     int `json:"lists"`
+	GETs      int `json:"gets"`
+	Conflicts int `json:"conflicts"`
+}
+
+// Report is what look says at the end.
+type Report struct {
+	Program  string             `json:"program"` // Options.Program
+	Findings []Finding          `json:"findings"`
+	Summary  map[string]*Counts `json:"summary"` // by resource
+}
 
 // findings is what is known to judge by. It is for one caller at a time.
 type findings struct {
-	all      []Finding // those that are allowed are not in it
-	readings map[string]*reading
+	all      []Finding // the allowed ones are not in it
+	known    []Finding // of an earlier report
+	summary  map[string]*Counts
+	streams  map[string]*stream
 	paces    map[string]pace
-	written  sets.Set[string]            // namespaces
-	heard    map[string]sets.Set[string] // namespaces by kind, where all are watched
-	own      sets.Set[string]            // finalizers
-	held     map[types.UID]*object       // by what was a finalizer of the program
-	unowned  [][2]*object                // what was created, and because of what
+	rejected map[string]*write     // not sent again yet, by what a write is known by
+	own      sets.Set[string]      // finalizers
+	held     map[types.UID]*object // by what was a finalizer of the program
+	unowned  [][2]*object          // what was created, and because of what
 }
 
-func newFindings(allowed []string) (*findings, error) {
+func newFindings(o Options) (*findings, error) {
 	names := sets.New[string]()
 	for _, one := range table {
 		names.Insert(one.Name)
 	}
-	if unknown := sets.New(allowed...).Difference(names); unknown.Len() > 0 {
+	if unknown := sets.New(o.Allowed...).Difference(names); unknown.Len() > 0 {
 		return nil, fmt.Errorf("--allow %s: there is no such finding: give one of %s", strings.Join(sets.List(unknown), ", "), strings.Join(sets.List(names), ", "))
 	}
-	isAllowed := func(one Finding) bool { return slices.Contains(allowed, one.Name) }
-	return &findings{all: slices.DeleteFunc(slices.Clone(table), isAllowed), readings: map[string]*reading{}, paces: map[string]pace{},
-		written: sets.New[string](), heard: map[string]sets.Set[string]{}, own: sets.New[string](), held: map[types.UID]*object{}}, nil
+	isAllowed := func(one Finding) bool { return slices.Contains(o.Allowed, one.Name) }
+	f := &findings{all: slices.DeleteFunc(slices.Clone(table), isAllowed), summary: map[string]*Counts{}, streams: map[string]*stream{}, paces: map[string]pace{},
+		rejected: map[string]*write{}, own: sets.New[string](), held: map[types.UID]*object{}}
+	if o.Known == "" {
+		return f, nil
+	}
+	var report Report
+	text, err := os.ReadFile(o.Known)
+	if err = cmp.Or(err, json.Unmarshal(text, &report)); err == nil && report.Findings == nil {
+		err = errors.New("there are no findings in it")
+	}
+	if err == nil && report.Program != o.Program {
+		err = fmt.Errorf("it is the report of %q, not of %q", report.Program, o.Program)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("--known %s: %w: give a file that --report wrote for the same program", o.Known, err)
+	}
+	f.known = report.Findings
+	return f, nil
 }
 
-// found counts a finding if it is one, and tells it.
-func (p *Proxy) found(name string, is bool, format string, args ...any) {
-	at := slices.IndexFunc(p.findings.all, func(one Finding) bool { return one.Name == name })
+// found counts a finding if it is one, and tells it. The place is a verb and a resource.
+func (p *Proxy) found(name string, is bool, place, format string, args ...any) {
+	isIt := func(one Finding) bool { return one.Name == name }
+	at := slices.IndexFunc(p.findings.all, isIt)
 	if !is || at < 0 {
 		return
 	}
+	if known := slices.IndexFunc(p.findings.known, isIt); known >= 0 && p.findings.known[known].Places[place] > 0 {
+		return
+	}
 	f := &p.findings.all[at]
-	if f.Count++; f.Count <= mostRequests {
-		request := fmt.Sprintf(format, args...)
+	if f.Places == nil {
+		f.Places = map[string]int{}
+	}
+	f.Count++
+	f.Places[place]++
+	request := fmt.Sprintf(format, args...)
+	if len(f.Requests) < mostRequests {
 		f.Requests = append(f.Requests, request)
+	}
+	if f.Places[place] <= mostShown {
 		p.remark("finding", "%s: %s", name, request)
 	}
+}
+
+// counts returns the counts of a resource.
+func (f *findings) counts(resource string) *Counts {
+	if f.summary[resource] == nil {
+		f.summary[resource] = &Counts{}
+	}
+	return f.summary[resource]
 }
 
 // row is how often something was so, one time after the other, if it was so that often before.
@@ -70,68 +139,57 @@ func (f *findings) learn(w *write) {
 	if w.before != nil {
 		f.own = f.own.Union(sets.New(w.now.Finalizers...).Difference(sets.New(w.before.Finalizers...)))
 	}
-	if w.Target.Namespace != "" {
-		f.written.Insert(w.Target.Namespace)
+	if w.Method != http.MethodPost || w.cause == nil || len(w.now.OwnerReferences) > 0 || len(f.unowned) == mostObjects {
+		return
 	}
-	if w.Method == http.MethodPost && len(w.now.OwnerReferences) == 0 && w.cause != nil && w.cause.object.UID != w.now.UID && len(f.unowned) < mostObjects {
-		f.unowned = append(f.unowned, [2]*object{w.now, w.cause.object})
+	if owner := w.cause.object; owner.UID != w.now.UID && (owner.Namespace == w.now.Namespace || owner.Namespace == "") {
+		f.unowned = append(f.unowned, [2]*object{w.now, owner})
 	}
 }
 
 // hear looks at an event that the program was told of.
-func (f *findings) hear(n note, h happening) {
-	o := h.object
-	if n.Target.Namespace == "" && o.Namespace != "" {
-		if f.heard[o.Kind] == nil {
-			f.heard[o.Kind] = sets.New[string]()
-		}
-		f.heard[o.Kind].Insert(o.Namespace)
-	}
+func (f *findings) hear(o *object) {
 	delete(f.held, o.UID)
 	if !o.gone && o.DeletionTimestamp != nil && f.own.HasAny(o.Finalizers...) {
 		f.held[o.UID] = o
 	}
 }
 
-// reading is what is listed and watched by one path, with the same selectors.
-type reading struct {
+// stream is what is listed and watched by one path, with the same selectors, by one informer or more.
+type stream struct {
 	resource, namespace string
-	selects             bool
+	selects, partial    bool
 	open, short         int       // watches that are open; that were short in a row
 	ended               time.Time // the last one
 	expired             bool
-	lists               int            // that have begun
-	has                 map[string]int // the list since which an object was last told, by its key
+	isListed            bool             // once at least
+	has                 sets.Set[string] // the keys of the objects in it
+	polls               int              // lists in a row while nothing is watched
+	polled              time.Time        // the first of these
 }
 
-// told notes that an object is there. Of very many it notes the first ones.
-func (r *reading) told(key string) {
-	if _, isKnown := r.has[key]; isKnown || len(r.has) < mostObjects {
-		r.has[key] = r.lists
-	}
-}
-
-// reading returns what a request is part of. One for a single object is part of none.
-func (f *findings) reading(n note) *reading {
+// stream returns what a request is part of. One for a single object is part of none.
+func (f *findings) stream(n note) *stream {
 	if !n.isMany() {
-		return &reading{}
+		return &stream{}
 	}
 	selector := n.Query.Get("labelSelector") + " " + n.Query.Get("fieldSelector")
-	key := n.Path + " " + selector
-	if f.readings[key] == nil {
-		f.readings[key] = &reading{resource: n.resource, namespace: n.Target.Namespace, selects: selector != " ", has: map[string]int{}}
+	key := fmt.Sprint(n.Path, " ", selector, n.partial)
+	if f.streams[key] == nil {
+		f.streams[key] = &stream{resource: n.resource, namespace: n.Target.Namespace, selects: selector != " ", partial: n.partial, has: sets.New[string]()}
 	}
-	return f.readings[key]
+	return f.streams[key]
 }
 
-// isWatched reports whether a watch of everything that a request is about is open.
-func (f *findings) isWatched(n note) bool {
-	for _, r := range f.readings {
-		if r.open > 0 && !r.selects && r.resource == n.resource && (r.namespace == "" || r.namespace == n.Target.Namespace) {
-			return true
+// isWatched reports whether a watch of everything that a request is about is open: of whole objects, and
+// of their metadata only.
+func (f *findings) isWatched(n note) (whole, partial bool) {
+	for _, s := range f.streams {
+		if s.open > 0 && !s.selects && s.resource == n.resource && (s.namespace == "" || s.namespace == n.Target.Namespace) {
+			whole, partial = whole || !s.partial, partial || s.partial
 		}
 	}
-	return false
+	return whole, partial
 }
 
 // pace is that of the requests to one API group, which share a client and its limit.
@@ -160,9 +218,9 @@ func (p *Proxy) Findings() []Finding {
 	return slices.DeleteFunc(slices.Clone(p.findings.all), func(one Finding) bool { return one.Count == 0 })
 }
 
-// Report writes as JSON what was found. It may be called after Close.
+// Report writes a Report as JSON. It may be called after Close.
 func (p *Proxy) Report(out io.Writer) error {
 	encoder := json.NewEncoder(out)
 	encoder.SetIndent("", "  ")
-	return encoder.Encode(map[string][]Finding{"findings": p.Findings()})
+	return encoder.Encode(Report{p.program, p.Findings(), p.findings.summary})
 }

@@ -2,6 +2,7 @@ package proxy
 
 import (
 	"cmp"
+	"encoding/json"
 	"fmt"
 	"net/http"
 
@@ -21,25 +22,37 @@ func (p *Proxy) say(n note, word, format string, args ...any) {
 // remark makes a line of the log of what the program neither heard nor sent. Unlike the others it
 // may be called at any time.
 func (p *Proxy) remark(word, format string, args ...any) {
-	p.Record(&trace.Step{Part: trace.PartProgram, What: trace.Said, Log: word, Text: fmt.Sprintf(format, args...)}, nil)
+	p.Record(&trace.Step{Part: trace.PartProgram, What: trace.Said, Log: word, Text: fmt.Sprintf(format, args...)}, func(step *trace.Step) {
+		if p.isReplay {
+			step.Time = p.now
+		}
+	})
 }
 
-// tell makes a line of a note, if it is worth one.
+// tell makes a line of a note, if it is worth one, and adds to its step what a recording needs.
 func (p *Proxy) tell(n note) {
-	event, object := n.content()
-	p.judgeRead(n, event)
+	p.now = n.Time
+	if n.What == trace.Answered && !n.isWrite() && n.body != nil {
+		n.Version = wire.Metadata(n.body).ResourceVersion
+	}
+	if n.What != trace.Received && n.What != trace.Ended {
+		p.world.sends(n.At)
+	}
+	p.judgeRead(n)
 	switch {
 	case n.What == trace.Opened:
 		p.say(n, "watches", "%s", n.where())
 	case n.What == trace.Received:
-		p.received(n, event, object)
+		p.received(n)
 	case n.What == trace.Listed:
-		p.listed(n, wire.Decode(object))
+		p.listed(n, wire.Decode(n.body))
 	case n.What == trace.Refused:
-		p.say(n, "refused", "%s of %s → %s %s", n.Verb(), n.where(), n.result(), text(wire.Decode(object), "message"))
-	case n.What == trace.Sent:
+		p.say(n, "refused", "%s of %s → %s %s", n.Verb(), n.where(), n.result(), n.status("message"))
+	case n.What == trace.Sent && n.isWrite():
+		n.sent = n.read(wire.Metadata(n.body), wire.Decode(n.body))
+		n.Step.Request.Body = string(n.sent.fields)
 		n.before = p.world.known(n.resource, n.objectKey())
-	case n.isWrite():
+	case n.What != trace.Sent && n.isWrite():
 		p.wrote(n)
 	}
 }
@@ -47,84 +60,133 @@ func (p *Proxy) tell(n note) {
 // result is the code of an answer, or why there is none.
 func (n note) result() string {
 	if n.code == 0 {
-		return "no answer: " + string(n.body)
+		return "no answer: " + n.reply(n.body)
 	}
 	return fmt.Sprint(n.code)
 }
 
+// status returns a field of a Status that came. The message about a Secret may quote what is in it.
+func (n note) status(field string) string {
+	if n.code == 0 {
+		return ""
+	}
+	status := wire.Decode(n.body)
+	if n.resource == "secrets" {
+		delete(status, "message")
+	}
+	uid := map[string]any{"uid": text(status, "details", "uid")}
+	reply, _ := json.Marshal(map[string]any{"reason": status["reason"], "message": status["message"], "details": uid})
+	n.reply(reply)
+	return text(status, field)
+}
+
+// reply keeps in the step what came, if that is no object.
+func (n note) reply(came []byte) string {
+	n.Step.Request.Reply = string(came)
+	return string(came)
+}
+
 // listed tells a list.
 func (p *Proxy) listed(n note, body map[string]any) {
-	items, _ := body["items"].([]any)
-	r := p.findings.reading(n)
+	items, isWhole := body["items"].([]any) // A Table has none.
+	isWhole = isWhole && text(body, "metadata", "continue") == "" && !n.Query.Has("continue")
+	all := []json.RawMessage{}
 	for _, item := range items {
 		content, _ := item.(map[string]any)
 		var meta metav1.PartialObjectMetadata
 		_ = runtime.DefaultUnstructuredConverter.FromUnstructured(content, &meta)
 		now := n.read(meta, content)
-		r.told(now.key())
-		if before := p.world.learn(now); before == nil || before.ResourceVersion != now.ResourceVersion {
+		all = append(all, now.recorded())
+		n.told.Insert(now.key())
+		before := p.world.learn(now)
+		if now.heard = true; before == nil || before.ResourceVersion != now.ResourceVersion {
 			p.happened(n, happening{n.Step, "in a list", "", now})
 		}
 	}
-	if _, isWhole := body["items"]; isWhole && text(body, "metadata", "continue") == "" { // A Table has no items.
-		p.missing(n, r)
+	if items != nil {
+		reply, _ := json.Marshal(map[string]any{"metadata": body["metadata"], "items": all})
+		n.reply(reply)
 	}
 	p.say(n, "listed", "%d of %s", len(items), n.where())
+	if isWhole {
+		p.missing(n, text(body, "metadata", "resourceVersion"))
+	}
 }
 
-// missing tells what was deleted while nobody watched: a list that is complete has it no more.
-func (p *Proxy) missing(n note, r *reading) {
-	for key, list := range r.has {
-		if list == r.lists {
-			continue
+// missing ends a complete list: it tells what was deleted while nobody watched.
+func (p *Proxy) missing(n note, version string) {
+	s := p.findings.stream(n)
+	for key := range s.has.Difference(n.told) {
+		o := p.world.known(n.resource, key)
+		if o != nil && isOlder(version, o.ResourceVersion) {
+			continue // It is newer than the list.
 		}
-		delete(r.has, key)
-		if o := p.world.known(n.resource, key); o != nil {
+		s.has.Delete(key)
+		if o != nil {
 			o.gone = true
 			p.happened(n, happening{n.Step, "deleted", "", o})
 			p.remark("deleted", "%s: gone while nobody watched", o)
 		}
 	}
+	s.has = s.has.Union(n.told)
+	n.told = nil
 }
 
 // received tells an event of a watch.
-func (p *Proxy) received(n note, event watch.EventType, object []byte) {
+func (p *Proxy) received(n note) {
+	event, meta := watch.EventType(n.Step.Request.Event), wire.Metadata(n.body)
 	n.Text = string(event)
-	r, meta := p.findings.reading(n), wire.Metadata(object)
 	switch {
 	case event == watch.Error:
-		p.say(n, "refused", "watch of %s: %s", n.where(), text(wire.Decode(object), "message"))
+		p.say(n, "refused", "watch of %s: %s", n.where(), n.status("message"))
 		return
 	case event == watch.Bookmark && meta.Annotations[metav1.InitialEventsAnnotationKey] == "true":
-		p.missing(n, r)
+		n.Object, _ = json.Marshal(meta)
+		p.say(n, "listed", "%d of %s", len(n.told), n.where())
+		p.missing(n, meta.ResourceVersion)
 		return
 	case event == watch.Bookmark || meta.Name == "":
 		return
 	}
-	now, before := p.world.see(n.exchange, meta, object)
-	r.told(now.key())
+	key := keyOf(meta.Namespace, meta.Name)
+	if was := p.world.objects.of(n.resource + " " + key); was != nil && was.deleted && was.UID == meta.UID {
+		n.Object = was.recorded()
+		return // Another stream was first.
+	}
+	now, before := p.world.see(n.exchange, meta, n.body)
+	isListed := n.told != nil
+	if has := p.findings.stream(n).has; isListed {
+		n.told.Insert(key)
+	} else if has.Len() < mostObjects {
+		has.Insert(key)
+	}
 	p.about(n, now)
 	n.Echo = p.world.isOwn(n, now)
+	if event != watch.Deleted && now.heard {
+		return // The same.
+	}
+	now.heard = true
 	h := happening{n.Step, "changed", "", now}
 	if before == nil || before.by != now.by || before.at != now.at {
 		h.by = now.by
 	}
 	switch {
 	case event == watch.Deleted:
-		now.gone = true
-		delete(r.has, now.key())
+		now.gone, now.deleted = true, true
+		p.findings.stream(n).has.Delete(key)
 		h.what, h.by, before = "deleted", "", nil
+		p.judgeRejected(now)
 	case n.Echo && event != watch.Added:
 	case n.Echo || before == nil || before.UID != now.UID:
 		h.what, before = "added", nil
 	case before.ResourceVersion == now.ResourceVersion:
-		return // The stream of a list that was opened again.
+		return
 	}
 	p.happened(n, h)
-	if n.Echo {
-		return // The answer tells what has changed.
+	if n.Echo || isListed && h.what == "added" {
+		return // The answer tells what has changed, and the end of a list how many there are.
 	}
-	line := now.String() + colon(changes(before, now))
+	line := now.String() + colon(describe(changes(before, now)))
 	if h.by != "" {
 		line += " (by " + h.by + ")"
 	}
@@ -133,12 +195,12 @@ func (p *Proxy) received(n note, event watch.EventType, object []byte) {
 
 // about says what object a step is about, and whose it is.
 func (p *Proxy) about(n note, o *object) {
-	n.Kind, n.Key, n.Version, n.Object = o.Kind, o.key(), o.ResourceVersion, o.fields
+	n.Kind, n.Key, n.Version, n.Object = o.Kind, o.key(), o.ResourceVersion, o.recorded()
 	n.For = p.world.root(o)
 }
 
 func (p *Proxy) happened(n note, h happening) {
-	p.findings.hear(n, h)
+	p.findings.hear(h.object)
 	p.world.happened = newest(append(p.world.happened, h), mostHappenings)
 }
 
@@ -151,41 +213,29 @@ func colon(text string) string {
 
 // wrote tells a write of the program.
 func (p *Proxy) wrote(n note) {
-	sent := wire.Metadata(n.sent)
-	n.Target.Name = cmp.Or(n.Target.Name, sent.Name, n.answer.Name) // That of a generateName is in the answer.
+	n.Target.Name = cmp.Or(n.Target.Name, n.sent.Name, n.answer.Name) // That of a generateName is in the answer.
 	key := n.objectKey()
-	w := &write{note: n, from: sent.ResourceVersion, now: p.world.objects.of(n.resource + " " + key)}
+	w := &write{note: n, now: p.world.objects.of(n.resource + " " + key)}
 	isObject := n.answer.Name != "" && (n.Target.Subresource == "" || n.Target.Subresource == "status") // Others answer with another kind, or a token.
 	if w.now == nil && !isObject {
-		w.now = n.read(sent, wire.Decode(n.sent))
+		w.now = n.sent
+		w.now.Namespace, w.now.Name, w.now.Kind = n.Target.Namespace, n.Target.Name, cmp.Or(n.kind, n.resource)
 	}
 	switch {
 	case n.code == 0:
 		w.failed = "no answer"
-	case n.code >= http.StatusBadRequest:
-		status := wire.Decode(n.body)
-		w.failed = fmt.Sprintf("%d %s", n.code, text(status, "reason"))
-		if n.resource != "secrets" { // The message may quote what is in it.
-			w.changed = text(status, "message")
-		}
-	case n.Method == http.MethodDelete && !isObject:
+	case n.code == http.StatusNotFound && n.Method == http.MethodDelete: // That is what it wanted.
 		w.now.gone = true
+	case n.code >= http.StatusBadRequest:
+		w.failed, w.changed = fmt.Sprintf("%d %s", n.code, n.status("reason")), n.status("message")
+	case n.Method == http.MethodDelete && !isObject:
+		_ = n.status("")
+		w.now.gone = true
+	case isObject && n.before != nil && len(n.before.Finalizers) > 0 && isReleased(n.answer):
+		cmp.Or(w.now, n.before).gone = true
+		w.now, w.changed = n.read(n.answer, wire.Decode(n.body)), "the last finalizer was removed"
 	case isObject:
-		now, known := p.world.see(n.exchange, n.answer, n.body)
-		if known == nil || isOlder(known.ResourceVersion, now.ResourceVersion) {
-			w.before = known // Its event has not come yet.
-		}
-		w.now = now
-		if w.before != nil && w.before.ResourceVersion != w.now.ResourceVersion {
-			p.world.made.Add(n.resource+" "+key, w.now.ResourceVersion)
-		}
-		w.noOp = w.before != nil && w.before.ResourceVersion == w.now.ResourceVersion
-		if w.changed = changes(w.before, w.now); w.changed == "" && w.noOp {
-			w.changed = "nothing changed"
-			if filled := changes(n.read(sent, wire.Decode(n.sent)), w.now); n.Method == http.MethodPut && filled != "" {
-				w.changed += "; the API server put back " + filled
-			}
-		}
+		p.stored(w)
 	}
 	n.Cause = w.explain(p.world)
 	p.about(n, w.now)
@@ -193,4 +243,25 @@ func (p *Proxy) wrote(n note) {
 	p.judgeWrite(w)
 	w.last, w.before, w.body, w.sent = nil, nil, nil, nil
 	p.world.sent.Add(n.key(), w)
+}
+
+// stored looks at an answer that has the object as it is stored now.
+func (p *Proxy) stored(w *write) {
+	now, known := p.world.see(w.exchange, w.answer, w.body)
+	if known == nil || isOlder(known.ResourceVersion, now.ResourceVersion) {
+		w.before = known // Its event has not come yet.
+	}
+	w.now = now
+	w.noOp = w.before != nil && w.before.ResourceVersion == now.ResourceVersion
+	if w.before != nil && !w.noOp {
+		p.world.made.Add(w.resource+" "+now.key(), now.ResourceVersion)
+	}
+	all := changes(w.before, now)
+	w.changed, w.fields, w.onlyTimes = describe(all), fieldsOf(all), areTimes(all)
+	if w.noOp {
+		w.changed = "nothing changed"
+		if filled := describe(changes(w.sent, now)); w.Method == http.MethodPut && filled != "" {
+			w.changed += "; the API server filled in " + filled
+		}
+	}
 }

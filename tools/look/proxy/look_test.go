@@ -62,8 +62,7 @@ func TestLog(t *testing.T) {
 	})
 	want := `watches  widgets.example.com in default
 watches  configmaps in default
-added    Widget default/a
-added    Widget default/w
+listed   2 of widgets.example.com in default
 sent     POST /api/v1/namespaces/default/configmaps → 201  (because Widget default/w was added, 89ms before)
 changed  Widget default/w: metadata.annotations.short none → "yes", spec.size none → 3 (by kubectl)
 sent     PUT STATUS → 200: status.ready none → true  (because Widget default/w was changed, 5ms before)
@@ -74,9 +73,9 @@ changed  Widget default/a: spec.size none → 2 (by kubectl)
 sent     PUT A → 409: the object has been modified  (because Widget default/a was changed, 1ms before)
 sent     PUT A → 200: spec.size 2 → 3  (again, 9ms after 409 Conflict)
 added    Widget default/b
-sent     PUT A → 200: spec.size 3 → 4  (cause not seen: a resync, or a timer?)
+sent     PUT A → 200: spec.size 3 → 4  (no cause seen: a timer, or a resync?)
 changed  Widget default/a: spec.size 4 → 5 (by kubectl)
-sent     PUT A → 403: exceeded quota  (cause not seen: a resync, or a timer?)
+sent     PUT A → 403: exceeded quota  (no cause seen: a timer, or a resync?)
 changed  Widget default/c: data.text "newer" → "other" (by kubectl)
 sent     PUT STATUS → 200: status.ready true → none  (because Widget default/c was changed, 1ms before)
 changed  Widget default/c: metadata.deletionTimestamp none → "2026-01-01T00:00:00Z"
@@ -86,8 +85,11 @@ deleted  Widget default/w
 refused  watch of widgets.example.com in default: too old
 watches  widgets.example.com in default
 changed  Widget default/a: spec.size 5 → 1
+listed   1 of widgets.example.com in default
 deleted  Widget default/b: gone while nobody watched
-finding  1 × no-op-write: a write that changed nothing. Right: controller/foo/status.go: updateStatus compares before it writes
+finding  1 × no-op-write (UPDATE widgets.example.com/status: 1): a write that changed nothing. Compare the object in the cache with the wanted one before you write, and treat a default of the API server as equal. See controller/foo/status.go: updateStatus
+summary  configmaps: 4 writes (0 % changed nothing), 0 lists, 0 GETs, 0 conflicts
+summary  widgets.example.com: 7 writes (14 % changed nothing), 0 lists, 0 GETs, 1 conflicts
 `
 	if diff := cmp.Diff(strings.NewReplacer("STATUS", status, " A ", " "+a+" ").Replace(want), s.log()); diff != "" {
 		t.Errorf("the log (-want +got):\n%s", diff)

@@ -33,6 +33,10 @@ type Options struct {
 	Address string
 	// Allowed are the names of findings that are none.
 	Allowed []string
+	// Known is a file with an earlier Report, "" for none: findings in the same places are not reported.
+	Known string
+	// Program is the name of the program, for the Report.
+	Program string
 	// Role is a file with the role of the program, "" for none.
 	Role string
 }
@@ -54,6 +58,9 @@ type Proxy struct {
 	requests   atomic.Int64
 	unreadable sync.Map          // what was said to be
 	kinds      map[string]string // by resource, of what there was at the start
+	program    string
+	isReplay   bool
+	now        time.Time // of the step that is told
 	world      *world
 	findings   *findings
 
@@ -67,8 +74,8 @@ const toldAfter = 250 * time.Millisecond
 
 // newProxy returns one that listens nowhere.
 func newProxy(o Options) (p *Proxy, err error) {
-	p = &Proxy{token: rand.Text(), world: newWorld(), kinds: map[string]string{}, Observer: observer.New(observer.Options{All: true, After: toldAfter})}
-	if p.findings, err = newFindings(o.Allowed); err != nil {
+	p = &Proxy{token: rand.Text(), program: o.Program, world: newWorld(), kinds: map[string]string{}, Observer: observer.New(observer.Options{All: true, After: toldAfter})}
+	if p.findings, err = newFindings(o); err != nil {
 		return nil, err
 	}
 	if o.Role != "" {

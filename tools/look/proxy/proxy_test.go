@@ -14,6 +14,7 @@ import (
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/clientcmd"
 
+	"example.com/byhand/internal/observe/trace"
 	"example.com/byhand/internal/tests"
 )
 
@@ -92,7 +93,7 @@ func TestProxy(t *testing.T) {
 	if _, err := os.Stat(p.Kubeconfig); !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("the kubeconfig is left: %v", err)
 	}
-	if steps := p.Kept(0); len(steps) != 1 {
-		t.Errorf("%d steps are told, want the list alone", len(steps))
+	if steps := p.Kept(0); len(steps) != 2 || steps[0].What != trace.Listed {
+		t.Errorf("the steps are %v, want the list and the summary", steps)
 	}
 }

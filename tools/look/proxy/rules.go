@@ -2,148 +2,223 @@ package proxy
 
 import (
 	"cmp"
+	"fmt"
 	"maps"
 	"net/http"
+	"path"
 	"slices"
 	"strings"
 	"time"
 
-	"k8s.io/apimachinery/pkg/util/sets"
 	"k8s.io/apimachinery/pkg/watch"
 
 	"example.com/byhand/internal/observe/trace"
-	"example.com/byhand/internal/observe/wire"
 )
-
-// Finding is what is wasted or wrong, and the requests that show it.
-type Finding struct {
-	Name string `json:"name"`
-	What string `json:"what"`
-	// Right is the file of this repository that does it right.
-	Right    string   `json:"right"`
-	Count    int      `json:"count"`
-	Requests []string `json:"requests"` // the first ones
-}
 
 // table has all findings that there can be.
 var table = []Finding{
-	{Name: "no-op-write", What: "a write that changed nothing", Right: "controller/foo/status.go: updateStatus compares before it writes"},
-	{Name: "write-without-cause", What: "a write of an object although nothing that is seen had changed since its last one: a time stamp, the order of a list or a map, a default compared with nil?", Right: "controller/foo/deployment.go: differences compares only the fields that the program sets"},
-	{Name: "loop", What: "the event of its own write led to the same write again, more than twice in a row", Right: "controller/foo/status.go: the status is computed from the current state, and is the same if that is"},
-	{Name: "fight", What: "another client undid what it wrote, and it wrote the same again, more than twice in a row", Right: "controller/rewrites.go: a repeated write is an error, so the key backs off"},
-	{Name: "own-conflict", What: "a 409 by its own haste: it wrote from a version that its own write had replaced", Right: "controller/readyourwrites.go: no write from a cache that does not show the last one"},
-	{Name: "steady-retry", What: "the same refusal again and again, without a growing pause", Right: "controller/queue.go: each failure doubles the pause of its key"},
-	{Name: "relist", What: "a list from the beginning, which no 410 asked for", Right: "informer/informer.go: a watch that ends is opened again from the last version"},
-	{Name: "short-watch", What: "a watch that ends within a second, twice and more in a row", Right: "informer/informer.go: one watch stays open for minutes"},
-	{Name: "list-of-watched", What: "a list without a limit of what it watches anyway", Right: "informer/informer.go: the store has what the watch told"},
-	{Name: "get-of-watched", What: "a GET that told what its own watch had told; before a write that cannot be undone it may be meant", Right: "controller/foo/reconcile.go: reads the stores"},
-	{Name: "client-limit", What: "requests with the same pause between them: this looks like a limit of the client", Right: "kit/connect/connect.go: Limit is one for all clients, and high"},
-	{Name: "all-namespaces", What: "it hears of all namespaces, and writes in one", Right: "main.go: --namespace, and informer/foo.go"},
-	{Name: "all-secrets", What: "it holds the Secrets of all namespaces in memory", Right: "chapters/cache/README.md: what each way to keep Secrets costs"},
-	{Name: "no-owner", What: "what it created has no owner reference, and is left when its owner is gone", Right: "controller/foo/deployment.go: newDeployment sets the controller reference, from the first write on"},
-	{Name: "finalizer-left", What: "a finalizer of its own holds an object that was deleted", Right: "chapters/finalizer/README.md: what must be so before it is removed"},
-	{Name: "unused-right", What: "its role gives a right that it did not use", Right: "config/rbac/role.yaml: each rule has the line that needs it"},
+	{Name: "no-op-write", What: "a write that changed nothing",
+		Advice: "Compare the object in the cache with the wanted one before you write, and treat a default of the API server as equal.",
+		See:    "controller/foo/status.go: updateStatus"},
+	{Name: "timestamp-write", What: "a write that changed time stamps only",
+		Advice: "Set a time stamp only when the value beside it changes, as meta.SetStatusCondition does.",
+		See:    "controller/foo/status.go: condition"},
+	{Name: "loop", What: "each write was caused by the event of the write before it, and changed the same fields",
+		Advice: "Compute the object from the current state only, with no clock, counter or random order, and skip the write if nothing differs.",
+		See:    "controller/foo/status.go: updateStatus"},
+	{Name: "fight", What: "another client undid a write, and the program repeated it, more than twice in a row",
+		Advice: "Agree on one writer for the field, for example with server-side apply, and back off when a write is undone.",
+		See:    "controller/rewrites.go"},
+	{Name: "own-conflict", What: "a 409 after its own write: it sent a version that its own last write had replaced",
+		Advice: "Use the object that the last write returned, or wait until the cache shows that write.",
+		See:    "controller/readyourwrites.go"},
+	{Name: "steady-retry", What: "the same rejection again and again, without a growing pause",
+		Advice: "Return the error, or use AddRateLimited, so that each failure doubles the pause of the key.",
+		See:    "controller/queue.go"},
+	{Name: "never-retried", What: "a rejected write that was not sent again",
+		Advice: "Return the error from the reconcile, so that the key is queued again with a back-off.",
+		See:    "controller/controller.go"},
+	{Name: "relist", What: "a list from the beginning, although no 410 asked for it",
+		Advice: "Open a watch that ended again from the last version that it delivered.",
+		See:    "informer/informer.go"},
+	{Name: "short-watch", What: "a watch that ended within a second, twice or more in a row",
+		Advice: "Keep one watch open for minutes: check timeouts of the client and of proxies, and the lifetime of the context.",
+		See:    "informer/informer.go"},
+	{Name: "list-of-watched", What: "a list of objects that a watch delivers already",
+		Advice: "Read from the informer's cache.",
+		See:    "informer/informer.go"},
+	{Name: "get-of-watched", What: "a GET that returned what the watch had delivered already",
+		Advice: "Read from the informer's cache. As the last check before a delete the GET is fine: use --allow.",
+		See:    "controller/foo/reconcile.go"},
+	{Name: "repeated-list", What: "the same list at least ten times in a minute, and no watch of the resource",
+		Advice: "Start an informer for the resource, with an index for the selector, and read from its cache.",
+		See:    "informer/deployment.go"},
+	{Name: "client-limit", What: "requests with the same pause between them: this looks like a limit of the client",
+		Advice: "Raise QPS and Burst of rest.Config, and share one limiter among the clients.",
+		See:    "kit/connect/connect.go: Limit"},
+	{Name: "all-secrets", What: "it holds the Secrets of all namespaces in memory",
+		Advice: "Watch the metadata only, select by label or namespace, or read single Secrets.",
+		See:    "chapters/cache/README.md"},
+	{Name: "no-owner", What: "a created object has no owner reference, and is still there after its cause was deleted",
+		Advice: "Set the controller reference in the request that creates the object, so that the garbage collector deletes it.",
+		See:    "controller/foo/deployment.go: newDeployment"},
+	{Name: "finalizer-left", What: "a finalizer of the program holds an object that was deleted",
+		Advice: "Remove the finalizer as soon as the cleanup is done, also when there is nothing to clean up.",
+		See:    "chapters/finalizer/README.md"},
+	{Name: "unused-right", What: "its role gives a right that it did not use in this run",
+		Advice: "Remove the right, or run the case that needs it.",
+		See:    "config/rbac/role.yaml"},
 }
 
 const (
 	inRow      = 2                // times that are no finding yet
+	inLoop     = 10               // writes in a row are no progress in steps any more
 	longPause  = 10 * time.Second // between tries is no haste
 	shortWatch = time.Second
 	mostPaced  = 8 // requests with the same pause between them are no chance
+	mostPolls  = 10
 	heldFor    = 10 * time.Second
+	noRetry    = 30 * time.Second // without another try, and three times as long as the last pause
 )
+
+// place is where a finding is: the verb and the resource.
+func (x *exchange) place() string {
+	return strings.ToUpper(x.Verb()) + " " + path.Join(x.resource, x.Target.Subresource)
+}
 
 // judgeWrite finds what is wasted or wrong in a write.
 func (p *Proxy) judgeWrite(w *write) {
-	f := p.findings
+	f, place := p.findings, w.place()
 	isDone := w.failed == ""
-	isEcho := w.cause != nil && w.cause.Echo
-	w.echoes = row(isEcho, w.last.echoes)
-	isUndone := w.cause != nil && !isEcho && isDone && w.changed != "" && w.changed == w.last.changed && w.cause.object.UID == w.now.UID
-	w.undone = row(isUndone, w.last.undone)
-	by := "somebody"
-	if isUndone && w.cause.by != "" {
+	isForeign := w.cause != nil && !w.cause.Echo && w.cause.object.UID == w.now.UID
+	isEcho := w.cause != nil && w.cause.Echo && w.last.now != nil && w.cause.Version == w.last.now.ResourceVersion && w.cause.object.UID == w.now.UID
+	w.echoes = row(isEcho && w.fields != "" && w.fields == w.last.fields, w.last.echoes)
+	w.undone = row(isForeign && isDone && w.changed != "" && w.changed == w.last.changed, w.last.undone)
+	mostEchoes := inLoop
+	if w.changed == w.last.changed || strings.HasPrefix(w.changed, otherOrder) {
+		mostEchoes = inRow + 1
+	}
+	by := "another client"
+	if isForeign && w.cause.by != "" {
 		by = w.cause.by
 	}
-	isRetry := w.cause == nil && !w.uncaused
-	w.steady = row(isRetry && w.failed == w.last.failed && w.pause <= w.last.pause*6/5 && w.pause < longPause, w.last.steady)
-	// A single one may come of an event that came before the last one was sent, while that waited.
-	isUncaused := w.uncaused && w.last.uncaused && w.last.failed == ""
-	isHasty := w.failed == "409 Conflict" && isOlder(w.from, p.world.made.of(w.resource+" "+w.now.key()))
-	p.found("no-op-write", w.noOp && w.Method != http.MethodDelete, "%s", w.Text)
-	p.found("write-without-cause", isUncaused && isDone && !w.noOp && w.changed != "", "%s, %s after the last one", w.Text, ago(w.pause))
-	p.found("loop", w.echoes > inRow, "%s, %d times in a row", w.Text, w.echoes)
-	p.found("fight", w.undone >= inRow, "%s, %d times in a row; undone by %s", w.Text, w.undone+1, by)
-	p.found("own-conflict", isHasty, "%s, from version %s", w.Text, w.from)
-	p.found("steady-retry", w.steady > inRow, "%s, %d times with a pause of %s", w.Text, w.steady+2, ago(w.pause))
+	w.steady = row(w.isRetry && w.failed == w.last.failed && w.pause <= w.last.pause*6/5 && w.pause < longPause, w.last.steady)
+	isHasty := w.failed == "409 Conflict" && isOlder(w.sent.ResourceVersion, p.world.made.of(w.resource+" "+w.now.key()))
+	p.found("no-op-write", w.noOp && w.Method != http.MethodDelete, place, "%s", w.Text)
+	p.found("timestamp-write", isDone && w.onlyTimes, place, "%s", w.Text)
+	p.found("loop", w.echoes >= mostEchoes, place, "%s, %d times in a row", w.Text, w.echoes)
+	p.found("fight", w.undone >= inRow, place, "%s, %d times in a row; undone by %s", w.Text, w.undone+1, by)
+	p.found("own-conflict", isHasty, place, "%s, from version %s", w.Text, w.sent.ResourceVersion)
+	p.found("steady-retry", w.steady > inRow, place, "%s, %d times with a pause of %s", w.Text, w.steady+2, ago(w.pause))
+	delete(f.rejected, w.key())
+	if w.code >= http.StatusBadRequest && !isDone && w.code != http.StatusConflict && w.code != http.StatusNotFound && len(f.rejected) < mostObjects {
+		f.rejected[w.key()] = w
+	}
+	counts := f.counts(w.resource)
+	counts.Writes++
+	if w.noOp {
+		counts.NoOps++
+	}
+	if w.code == http.StatusConflict {
+		counts.Conflicts++
+	}
 	if isDone {
 		f.learn(w)
 	}
 }
 
-// judgeRead finds what is wasted or wrong in what was read; event is the type of one.
-func (p *Proxy) judgeRead(n note, event watch.EventType) {
+// judgeRejected finds the rejected writes of an object, of any if it is nil, that were not sent again.
+func (p *Proxy) judgeRejected(o *object) {
+	for key, w := range p.findings.rejected {
+		passed := p.now.Sub(w.At)
+		if o != nil && (o.resource != w.resource || o.key() != w.now.key()) {
+			continue
+		}
+		delete(p.findings.rejected, key)
+		p.found("never-retried", passed > noRetry && passed > 3*w.pause, w.place(), "%s, and not again in %s", w.Text, passed.Round(time.Second))
+	}
+}
+
+// judgeRead finds what is wasted or wrong in what was read.
+func (p *Proxy) judgeRead(n note) {
 	f := p.findings
-	r, isWatched := f.reading(n), f.isWatched(n)
-	r.expired = r.expired || event == watch.Error || n.code == http.StatusGone
+	s := f.stream(n)
+	whole, partial := f.isWatched(n)
+	isWatched := whole || partial && n.partial
+	s.expired = s.expired || n.Step.Request.Event == string(watch.Error) || n.code == http.StatusGone
 	took := n.Time.Sub(n.At)
 	if n.What == trace.Ended {
-		r.open, r.ended = r.open-1, n.Time
-		r.short = row(took <= shortWatch && !r.expired, r.short)
+		s.open, s.ended = s.open-1, n.Time
+		s.short = row(took <= shortWatch && !s.expired, s.short)
 	}
-	isWhole := n.What == trace.Opened && n.Query.Get("sendInitialEvents") == "true" || n.What == trace.Listed && n.Query.Get("continue") == ""
-	isExtra := isWhole && n.isList() && n.Query.Get("limit") == "" && isWatched
+	isList := n.What == trace.Listed && n.Query.Get("continue") == ""
+	isWhole := isList || n.What == trace.Opened && n.Query.Get("sendInitialEvents") == "true"
+	isExtra := isList && n.Query.Get("limit") == "" && isWatched
 	// A program that was started anew lists anew, and takes longer.
-	isAgain := isWhole && !isExtra && !r.expired && r.open == 0 && n.At.Sub(r.ended) < 2*shortWatch
+	isAgain := isWhole && !isExtra && !s.expired && s.open == 0 && n.At.Sub(s.ended) < 2*shortWatch
 	isSame := false
-	if n.What == trace.Answered && !n.isWrite() && n.Target.Subresource == "" && n.code == http.StatusOK && isWatched {
+	if n.What == trace.Answered && !n.isWrite() {
+		f.counts(n.resource).GETs++
 		known := p.world.known(n.resource, n.objectKey())
-		isSame = known != nil && known.ResourceVersion == wire.Metadata(n.body).ResourceVersion
+		isSame = n.Target.Subresource == "" && n.code == http.StatusOK && isWatched && known != nil && known.ResourceVersion == n.Version
+	}
+	if isList {
+		f.counts(n.resource).Lists++
+		if n.At.Sub(s.polled) > time.Minute {
+			s.polls, s.polled = 0, n.At
+		}
+		s.polls = row(!whole && !partial, s.polls)
 	}
 	pause, isPaced := f.paced(n)
-	isAll := n.Target.Namespace == "" && !r.selects && !n.partial
-	p.found("relist", isAgain, "%s", n)
-	p.found("short-watch", n.What == trace.Ended && r.short >= inRow, "%s ended after %s, %d times in a row", n, ago(took), r.short)
-	p.found("list-of-watched", isExtra, "%s", n)
-	p.found("get-of-watched", isSame, "%s", n)
-	p.found("client-limit", isPaced, "%d requests in %s, the last is %s: one each %s", mostPaced, ago(mostPaced*pause), n, ago(pause))
-	p.found("all-secrets", isWhole && isAll && n.resource == "secrets" && r.lists == 0, "%s", n)
+	isAll := n.Target.Namespace == "" && !s.selects && !n.partial
+	p.found("relist", isAgain, n.place(), "%s", n)
+	p.found("short-watch", n.What == trace.Ended && s.short >= inRow, n.place(), "%s ended after %s, %d times in a row", n, ago(took), s.short)
+	p.found("list-of-watched", isExtra, n.place(), "%s", n)
+	p.found("get-of-watched", isSame, n.place(), "%s", n)
+	p.found("repeated-list", isList && s.polls >= mostPolls, n.place(), "%s, %d times", n, s.polls)
+	p.found("client-limit", isPaced, n.place(), "%d requests in %s, the last is %s: one each %s", mostPaced, ago(mostPaced*pause), n, ago(pause))
+	p.found("all-secrets", isWhole && isAll && n.resource == "secrets" && !s.isListed, n.place(), "%s", n)
 	if isWhole {
-		r.expired, r.lists = false, r.lists+1
+		s.expired, s.isListed = false, true
 	}
 	if n.What == trace.Opened {
-		r.open++
+		s.open++
 	}
 }
 
 // finish tells what is left to tell, finds what is left at the end, and names all findings.
 func (p *Proxy) finish() {
 	p.Observer.Close()
-	f, now := p.findings, time.Now()
+	f := p.findings
 	isThere := func(o *object) bool {
 		last := p.world.known(o.resource, o.key())
 		return last != nil && last.UID == o.UID
 	}
-	for _, kind := range slices.Sorted(maps.Keys(f.heard)) {
-		others := f.heard[kind].Difference(f.written).Len()
-		p.found("all-namespaces", f.written.Len() == 1 && others > 0, "%s of %d other namespaces came; all writes are in %s", kind, others, strings.Join(sets.List(f.written), ", "))
-	}
+	p.judgeRejected(nil)
 	for _, pair := range f.unowned {
 		child, owner := pair[0], pair[1]
-		p.found("no-owner", isThere(child) && !isThere(owner), "%s was created because of %s, which is gone", child, owner)
+		p.found("no-owner", isThere(child) && !isThere(owner), "CREATE "+child.resource, "%s was created because of %s, which is gone", child, owner)
 	}
 	for _, o := range f.held {
-		held := now.Sub(o.DeletionTimestamp.Time)
-		p.found("finalizer-left", held > heldFor, "%s was deleted %s before the end, and has the finalizers %s", o, ago(held), strings.Join(o.Finalizers, ", "))
+		held := p.now.Sub(o.DeletionTimestamp.Time)
+		p.found("finalizer-left", held > heldFor, "DELETE "+o.resource, "%s was deleted %s before the end, and has the finalizers %s", o, ago(held), strings.Join(o.Finalizers, ", "))
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	for _, right := range p.unused {
 		isAsked := !strings.HasSuffix(right.resource, "/finalizers") // No request asks for that.
-		p.found("unused-right", isAsked, "%s %s in the API group %s", right.verb, right.resource, cmp.Or(right.group, `""`))
+		p.found("unused-right", isAsked, fmt.Sprint(right), "%s %s in the API group %s", right.verb, right.resource, cmp.Or(right.group, `""`))
 	}
 	for _, one := range p.Findings() {
-		p.remark("finding", "%d × %s: %s. Right: %s", one.Count, one.Name, one.What, one.Right)
+		var places []string
+		for _, place := range slices.Sorted(maps.Keys(one.Places)) {
+			places = append(places, fmt.Sprintf("%s: %d", place, one.Places[place]))
+		}
+		p.remark("finding", "%d × %s (%s): %s. %s See %s", one.Count, one.Name, strings.Join(places, ", "), one.What, one.Advice, one.See)
+	}
+	for _, resource := range slices.Sorted(maps.Keys(f.summary)) {
+		c := f.summary[resource]
+		p.remark("summary", "%s: %d writes (%d %% changed nothing), %d lists, %d GETs, %d conflicts", resource, c.Writes, 100*c.NoOps/max(c.Writes, 1), c.Lists, c.GETs, c.Conflicts)
 	}
 	p.Observer.Close() // These are lines, too.
 }

@@ -52,6 +52,8 @@ type world struct {
 	sent    recent[*write]    // the last ones, by method, path and name
 	// happened has the newest events in the order in which they came.
 	happened []happening
+	busy     time.Time // since when the program has sent without a break
+	lastSent time.Time
 }
 
 func newWorld() *world {
@@ -62,9 +64,11 @@ func newWorld() *world {
 type object struct {
 	metav1.PartialObjectMetadata // without what is long
 	resource                     string
-	gone                         bool
+	gone, deleted                bool        // deleted: an event said so
+	heard                        bool        // an event or a list had this version
 	fields                       []byte      // JSON, nil if it is too big
-	family                       []types.UID // its own, and that of its owner, if it has them
+	family                       []types.UID // its own UID and its owner's
+	selectors                    []selector
 	// by wrote it last, and in that second, as far as managedFields tell.
 	by string
 	at int64
@@ -86,21 +90,37 @@ func (x *exchange) read(meta metav1.PartialObjectMetadata, content map[string]an
 			o.by, o.at = m.Manager, at
 		}
 	}
+	o.ManagedFields = nil
+	if o.by != "" {
+		o.ManagedFields = []metav1.ManagedFieldsEntry{{Manager: o.by, Time: new(metav1.Unix(o.at, 0))}}
+	}
 	maps.DeleteFunc(o.Annotations, func(_, value string) bool { return len(value) > mostAnnotation })
 	u := unstructured.Unstructured{Object: content}
-	u.SetManagedFields(nil)
+	u.SetManagedFields(o.ManagedFields)
 	u.SetAnnotations(o.Annotations)
 	if x.resource == "secrets" {
 		u.SetAnnotations(nil) // kubectl's last-applied-configuration has the data, too.
 		delete(content, "data")
 		delete(content, "stringData")
 	}
-	if text, err := json.Marshal(content); err == nil && len(text) <= biggestObject && !x.partial {
+	if text, err := json.Marshal(content); err == nil && len(text) <= biggestObject && !x.partial && o.Kind != partial {
 		o.fields = text
 	}
+	o.selectors = selectors(content["spec"])
 	o.family = slices.DeleteFunc([]types.UID{o.UID, controllerOf(o).UID}, func(uid types.UID) bool { return uid == "" })
-	o.Kind, o.ManagedFields, o.Annotations, o.Labels = cmp.Or(x.kind, o.Kind, x.resource), nil, nil, nil
+	o.Kind, o.Annotations = cmp.Or(x.kind, o.Kind, x.resource), nil
 	return o
+}
+
+// recorded is what a recording has of an object: its fields, or only its metadata.
+func (o *object) recorded() json.RawMessage {
+	if o.fields != nil {
+		return o.fields
+	}
+	part := o.PartialObjectMetadata
+	part.Kind = partial
+	text, _ := json.Marshal(part) // It cannot fail.
+	return text
 }
 
 // learn notes how an object is now, and returns how it was, nil if it was not known. An older state
@@ -109,6 +129,7 @@ func (w *world) learn(now *object) (before *object) {
 	if before = w.known(now.resource, now.key()); before != nil && isOlder(now.ResourceVersion, before.ResourceVersion) {
 		return before
 	}
+	now.heard = before != nil && before.heard && before.ResourceVersion == now.ResourceVersion
 	w.objects.Add(now.resource+" "+now.key(), now)
 	w.byUID.Add(string(now.UID), now)
 	return before
@@ -118,11 +139,19 @@ func (w *world) learn(now *object) (before *object) {
 // twice, in the answer to a write and in the event of it.
 func (w *world) see(x *exchange, meta metav1.PartialObjectMetadata, text []byte) (now, before *object) {
 	before = w.known(x.resource, keyOf(meta.Namespace, meta.Name))
-	if before != nil && before.fields != nil && before.ResourceVersion == meta.ResourceVersion {
+	if before != nil && (before.fields != nil || x.partial) && before.ResourceVersion == meta.ResourceVersion {
 		return before, before
 	}
 	now = x.read(meta, wire.Decode(text))
 	return now, w.learn(now)
+}
+
+// sends notes that the program sent a request.
+func (w *world) sends(at time.Time) {
+	if at.Sub(w.lastSent) > aBreak {
+		w.busy = at
+	}
+	w.lastSent = at
 }
 
 func isOlder(version, than string) bool {
@@ -145,10 +174,18 @@ func (w *world) wrote(x *exchange, answer []byte) {
 	if x.Method == http.MethodDelete {
 		id = cmp.Or(text(wire.Decode(answer), "details", "uid"), id)
 	}
+	if isReleased(x.answer) {
+		w.own.Add(string(x.answer.UID), x.At)
+	}
 	// The answer to a write that changes nothing has the version of an earlier one.
 	if w.own.of(id).IsZero() {
 		w.own.Add(id, x.At)
 	}
+}
+
+// isReleased reports whether an object ceases to exist with the write that was answered so.
+func isReleased(o metav1.PartialObjectMetadata) bool {
+	return o.DeletionTimestamp != nil && len(o.Finalizers) == 0 && ptr.Deref(o.DeletionGracePeriodSeconds, 0) == 0
 }
 
 // isOwn reports whether a write of the program led to an event.
