@@ -99,26 +99,18 @@ func disturb(t *testing.T, config *rest.Config, foos, sorts int, undo func()) {
 // A fault is what a proxy between the proxy and the API server does to a controller of Foos: before
 // work begins, and until ctx is done if it happens by itself.
 var faults = map[string]func(ctx context.Context, p *testkit.Proxy){
-	"none":               func(context.Context, *testkit.Proxy) {},
-	"writes are refused": func(_ context.Context, p *testkit.Proxy) { p.OnWrite(eachSeventh(testkit.Refuse)) },
-	"Foos come late":     func(ctx context.Context, p *testkit.Proxy) { hold(ctx, p, "foos") },
-}
-
-func eachSeventh(fault testkit.Fault) func(int, *http.Request) testkit.Fault {
-	return func(n int, _ *http.Request) testkit.Fault {
-		if n%7 == 0 {
-			return fault
-		}
-		return testkit.Pass
-	}
-}
-
-// hold keeps back for a second at a time what watches of a resource tell.
-func hold(ctx context.Context, p *testkit.Proxy, resource string) {
-	go wait.UntilWithContext(ctx, func(context.Context) {
-		defer p.HoldWatches(resource)()
-		time.Sleep(time.Second)
-	}, 2*time.Second)
+	"none": func(context.Context, *testkit.Proxy) {},
+	"writes are refused": func(_ context.Context, p *testkit.Proxy) { // every seventh
+		p.OnWrite(func(n int, _ *http.Request) testkit.Fault {
+			return map[bool]testkit.Fault{true: testkit.Refuse, false: testkit.Pass}[n%7 == 0]
+		})
+	},
+	"Foos come late": func(ctx context.Context, p *testkit.Proxy) { // by up to a second
+		go wait.UntilWithContext(ctx, func(context.Context) {
+			defer p.HoldWatches("foos")()
+			time.Sleep(time.Second)
+		}, 2*time.Second)
+	},
 }
 
 // recorded reads the writes in a recording, and what is known to be their cause: by what was sent, in

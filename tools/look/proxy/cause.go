@@ -79,14 +79,18 @@ func isNear(a, b *object) bool {
 }
 
 // isLinked reports whether an object, or its owner, names or selects another one, or the other way
-// around. A Namespace is linked to all that is in it.
+// around. A Namespace is linked to all that is in it. The owner of an owner is not: a Deployment selects
+// the Pods of its ReplicaSets, but the ReplicaSets are what its controller acts on.
 func (w *world) isLinked(other, o *object) bool {
 	if other.resource == "namespaces" && other.Name == o.Namespace {
 		return true
 	}
+	owner, otherOwner := w.byUID.of(string(controllerOf(o).UID)), w.byUID.of(string(controllerOf(other).UID))
+	if owner != nil && isNear(owner, other) || otherOwner != nil && isNear(otherOwner, o) {
+		return false
+	}
 	link := func(a, b *object) bool { return a.names(b) || b.names(a) || a.selects(b) || b.selects(a) }
-	owner := w.byUID.of(string(controllerOf(o).UID))
-	return link(other, o) || owner != nil && !isNear(other, owner) && link(other, owner)
+	return link(other, o) || owner != nil && link(other, owner)
 }
 
 // explain returns because of what a write was sent: see doc.go. What caused the same write before causes

@@ -5,9 +5,8 @@ import (
 	"slices"
 	"strings"
 
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/labels"
-	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/util/sets"
 
 	"example.com/byhand/internal/observe/wire"
@@ -20,6 +19,10 @@ func (o *object) names(other *object) bool {
 		return false // Most are. It is much faster.
 	}
 	content := wire.Decode(o.fields)
+	unstructured.RemoveNestedField(content, "metadata", "namespace") // It names no object.
+	if o.resource != other.resource {
+		unstructured.RemoveNestedField(content, "metadata", "name") // Only a copy has the same name for a reason.
+	}
 	return mentions(content, other.Name) && (other.Namespace == "" || other.Namespace == o.Namespace || mentions(content, other.Namespace))
 }
 
@@ -44,43 +47,31 @@ func mentions(v any, word string) bool {
 	return false
 }
 
-// selector is a field of an object that selects others by their labels: of any kind if its name is
-// selector, of Pods if it is podSelector.
+// selector is a field of an object that selects others by their labels: Pods if its name is selector,
+// Rules if it is ruleSelector. matchExpressions are ignored.
 type selector struct {
-	kind string // the end of its name, in lower case
-	labels.Selector
+	kind   string // the end of its name, in lower case
+	labels labels.Set
 }
 
-// selectors returns those in an object.
+// selectors returns those in a part of an object.
 func selectors(v any) (all []selector) {
-	switch v := v.(type) {
-	case []any:
-		for _, inner := range v {
+	content, _ := v.(map[string]any)
+	for name, inner := range content {
+		kind, isSelector := strings.CutSuffix(strings.ToLower(name), "selector")
+		if !isSelector {
 			all = append(all, selectors(inner)...)
+			continue
 		}
-	case map[string]any:
-		for name, inner := range v {
-			kind, isSelector := strings.CutSuffix(strings.ToLower(name), "selector")
-			content, isMap := inner.(map[string]any)
-			if !isSelector || !isMap {
-				all = append(all, selectors(inner)...)
-				continue
-			}
-			if kind == "label" {
-				kind = ""
-			}
-			var read metav1.LabelSelector
-			_, hasLabels := content["matchLabels"]
-			_, hasExpressions := content["matchExpressions"]
-			if !hasLabels && !hasExpressions { // of a Service
-				content = map[string]any{"matchLabels": content}
-			}
-			if runtime.DefaultUnstructuredConverter.FromUnstructured(content, &read) != nil {
-				continue
-			}
-			if s, err := metav1.LabelSelectorAsSelector(&read); err == nil {
-				all = append(all, selector{kind, s})
-			}
+		wanted, found, err := unstructured.NestedStringMap(content, name, "matchLabels")
+		if !found { // A Service has no matchLabels.
+			wanted, _, err = unstructured.NestedStringMap(content, name)
+		}
+		if kind == "" || kind == "label" {
+			kind = "pod"
+		}
+		if err == nil {
+			all = append(all, selector{kind, wanted})
 		}
 	}
 	return all
@@ -88,10 +79,7 @@ func selectors(v any) (all []selector) {
 
 // selects reports whether this object selects another one of its namespace.
 func (o *object) selects(other *object) bool {
-	for _, s := range o.selectors {
-		if o.Namespace == other.Namespace && strings.HasSuffix(strings.ToLower(other.Kind), s.kind) && s.Matches(labels.Set(other.Labels)) {
-			return true
-		}
-	}
-	return false
+	return o.Namespace == other.Namespace && slices.ContainsFunc(o.selectors, func(s selector) bool {
+		return strings.HasSuffix(strings.ToLower(other.Kind), s.kind) && s.labels.AsSelector().Matches(labels.Set(other.Labels))
+	})
 }
