@@ -129,6 +129,9 @@ func (p *Proxy) missing(n note, version string) {
 		}
 	}
 	s.has = s.has.Union(n.told)
+	for s.has.Len() > mostObjects {
+		s.has.PopAny()
+	}
 	n.told = nil
 }
 
