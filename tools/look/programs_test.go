@@ -43,8 +43,8 @@ func TestSampleController(t *testing.T) {
 	}
 }
 
-// What `make new` makes works on a real API server with no rights but those of its role, one process
-// leads and a second stands by, and behind the proxy nothing is found.
+// The controller that `make new` creates works on a real API server with the objects of its deploy/ and no other
+// rights. One process leads, a second stands by, and look finds nothing.
 func TestMine(t *testing.T) {
 	script := `PATH="$PWD/bin:$PATH"
 		says() { until grep -q "$2" "$1"; do sleep 0.1; done; }

@@ -81,17 +81,16 @@ type Request struct {
 	Method string `json:"method"`
 	Path   string `json:"path"`
 	Query  string `json:"query,omitempty"`
-	// Metadata says that only the metadata of objects was requested.
+	// Metadata is true if only the metadata of objects was requested.
 	Metadata bool `json:"metadata,omitempty"`
-	// Event is the type of an event of a watch, in a recording of look.
+	// Event is the type of a watch event, in a recording of look.
 	Event string `json:"event,omitempty"`
-	// Status is the answer's code, 0 for none.
+	// Status is the response's code, or 0 without a response.
 	Status int `json:"status,omitempty"`
 	// Bytes is the number of bytes read from the response's body.
 	Bytes int64 `json:"bytes,omitempty"`
-	// Body is what was sent and Reply what came back, of writes, as far as its Kind
-	// shows it; cut off where they are long. In a recording of look Reply also has the
-	// objects of a list.
+	// Body and Reply are the visible fields of a write's request and response, cut to a
+	// limit. In a recording of look Reply also has the objects of a list.
 	Body  string `json:"body,omitempty"`
 	Reply string `json:"reply,omitempty"`
 }

@@ -28,11 +28,11 @@ func (h *happening) String() string {
 }
 
 const (
-	// fresh is how old an event may be that caused a write. While the program sends without a break,
-	// its queue may be long, so that events of other clients may be older.
+	// fresh is how old an event of an own write may be that caused a write. An event of another client may
+	// be twice as old, and older while the program sends without a break: its queue may be long.
 	fresh = time.Second
 	// aBreak is a time without a request, after which the queue is empty.
-	aBreak = 500 * time.Millisecond
+	aBreak = time.Second
 	// mostLinks is how many of the newest events may be the cause because of a name or a selector.
 	mostLinks = 64
 	// justNow is how old an event may be that caused two writes: it came during the first one.
@@ -113,7 +113,7 @@ func (w *write) explain(known *world) string {
 			return e.Echo == echo && known.isLinked(e.object, w.now)
 		}), near)
 	}
-	w.cause = find(false, known.busy.Add(-fresh))
+	w.cause = find(false, known.busy.Add(-2*fresh))
 	if w.isRetry = w.cause == nil && w.last.failed != ""; w.isRetry {
 		w.caused = w.last.At
 		return fmt.Sprintf("again, %s after %s", ago(w.pause), w.last.failed)

@@ -25,7 +25,7 @@
 //
 // # The cause of a write
 //
-// The newest event of the last second that fits is the cause: of the object itself, its owner, an object
+// The newest event that fits is the cause, at most a second old, or two if it is of another client: of the object itself, its owner, an object
 // with the same owner, or one that names or selects the object or its owner, or the other way around.
 // An event of another client comes before one of the program's own writes. A reconcile sends each write
 // once, so an event that caused a write does not cause the same write again. Without such an event a
@@ -35,9 +35,9 @@
 //
 //   - A reconcile that began before an event, and sent after it, is attributed to that event.
 //   - A write caused by the event of an own write is attributed to an event of another client if that is
-//     less than a second old.
-//   - While the program sends without a break of half a second, an event of another client may be older
-//     than a second: its queue may be long.
+//     less than two seconds old.
+//   - While the program sends without a break of a second, an event of another client may be older
+//     than two: its queue may be long.
 //   - Timers, resyncs and other systems cannot be seen.
 //   - Secrets in two namespaces are never related, because their annotations are not kept.
 //   - A list in pages does not show which objects are gone.
