@@ -203,7 +203,9 @@ const lessonOf = (wanted) => (/^([1-9]|10)$/.test(wanted.get('lesson')) ? Number
 const progress = byId('loading').querySelector('progress');
 on('progress', (part) => { progress.value = part; });
 on('failed', (text) => {
-  say(byId('loading'), `The controller cannot run here: ${JSON.parse(text)}.`);
+  if (progress.isConnected) { // The first failure explains the others.
+    say(byId('loading'), `The controller cannot run here: ${JSON.parse(text)}.`);
+  }
   byId('visit').disabled = true;
 });
 

@@ -59,7 +59,7 @@ export class Picture {
     const moves = movesOf(step);
     if (moves.length === 0 || !this.travel(step, moves)) {
       this.lightUp(moves.length > 0 ? moves : [{to: step.part}]);
-      if (!this.crowded && !this.showing) {
+      if (this.paced || !this.crowded && !this.showing) {
         this.tell(step);
       }
     }
