@@ -76,7 +76,7 @@ func TestSignals(t *testing.T) {
 	if code := patient.Exit(); code != 0 {
 		t.Errorf("exit code %d after one signal, want 0", code)
 	}
-	for _, want := range []string{"sent     POST", "/foos/foo/status → 200", "stopped: every worker has finished"} {
+	for _, want := range []string{"sent     POST", "/foos/foo/status → 200", "stopped: all workers have finished"} {
 		if !strings.Contains(patient.Output(), want) {
 			t.Errorf("the program does not say %q", want)
 		}
