@@ -35,5 +35,5 @@ func TestReadme(t *testing.T) {
 // TestMistakes: an invalid command line gets one line that says what to do.
 func TestMistakes(t *testing.T) {
 	t.Parallel()
-	chaptertest.Mistakes(t, map[string][]string{`no part ["informer"]`: {"--client-go", "fifo,informer"}})
+	chaptertest.Mistakes(t, map[string][]string{`unknown part ["informer"]`: {"--client-go", "fifo,informer"}})
 }
