@@ -21,7 +21,7 @@ import (
 	"example.com/byhand/kit/events"
 )
 
-// main runs it on the cluster that $KUBECONFIG names.
+// main runs the controller on the cluster that $KUBECONFIG names.
 func main() {
 	config, _, err := connect.Config(connect.Options{})
 	if err == nil {
@@ -30,7 +30,7 @@ func main() {
 	panic(err)
 }
 
-// run has the form that the judge calls. It returns when ctx is done and all parts have ended.
+// run has the signature that the judge calls. It returns when ctx is done and all parts have ended.
 func run(ctx context.Context, config *rest.Config) error {
 	config.QPS = -1 // no limit, as in main.go
 	client, kube := clientset.NewForConfigOrDie(config), kubernetes.NewForConfigOrDie(config)
@@ -41,7 +41,7 @@ func run(ctx context.Context, config *rest.Config) error {
 	defer stopEvents()
 
 	queue := controller.NewQueue("foo")
-	defer queue.ShutDown() // If the first lists fail, no worker does it.
+	defer queue.ShutDown() // If the first lists fail, no worker shuts it down.
 	foos, deployments := foo.NewInformers(client, kube, "", 10*time.Minute, queue)
 	reconciler := &foo.Reconciler{
 		Foos:            client.SamplecontrollerV1alpha1(),

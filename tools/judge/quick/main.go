@@ -1,10 +1,10 @@
-// Command quick judges a Go program in seconds, without Kubernetes: each scenario that an API
-// server in memory can play, in virtual time. The program is the function run of a package main.
+// Command quick judges a Go program in seconds, without Kubernetes. It plays the scenarios that an in-memory
+// API server supports, in virtual time. The program is the function run of a package main.
 //
 //	make judge QUICK=1 DIR=../mine       (in the root)
 //	go run ./tools/judge/quick ../mine
 //
-// It writes nothing into the folder: the test that calls run is laid over it.
+// It writes nothing into the folder: go test gets the test that calls run as an overlay.
 package main
 
 import (
@@ -35,7 +35,7 @@ import (
 func TestByhandJudge(t *testing.T) { memory.Play(t, run) }
 `
 
-// only is the flag that leaves the program's own tests out.
+// only is the flag that skips the program's own tests.
 const only = "-test.run=^TestByhandJudge$"
 
 func main() {
@@ -44,7 +44,8 @@ func main() {
 	court.Exit(judge(os.Stdout, flag.Arg(0), *scenario))
 }
 
-// judge builds the test of the program in a folder, and judges it. It prints to w.
+// judge builds the test of the program in dir, runs it, and prints the result to w. It returns how many
+// scenarios fall short.
 func judge(w io.Writer, dir, scenario string) (short int, err error) {
 	if dir == "" {
 		return 0, errors.New("which folder? make judge QUICK=1 DIR=../mine")
@@ -63,7 +64,7 @@ func judge(w io.Writer, dir, scenario string) (short int, err error) {
 
 // build builds the test of the program in a folder.
 func build(dir, temp string) (binary string, err error) {
-	// No name that the folder can have, and one that Go takes for a test.
+	// A test file name that the folder is unlikely to contain.
 	const name = "byhand_judge_of_this_program_test.go"
 	file, overlay, binary := filepath.Join(temp, name), filepath.Join(temp, "overlay.json"), filepath.Join(temp, "judge.test")
 	laid, err := json.Marshal(map[string]any{"Replace": map[string]string{name: file}})
@@ -87,7 +88,7 @@ func build(dir, temp string) (binary string, err error) {
 	return binary, nil
 }
 
-// withByhand makes a workspace in which the folder's module finds this repository. Both go.mod stay as they are.
+// withByhand creates a workspace of this repository and the folder's module. It changes neither go.mod.
 func withByhand(dir, temp string) (workspace string, err error) {
 	byhand, err := plane.Root()
 	if err != nil {
@@ -105,7 +106,7 @@ func withByhand(dir, temp string) (workspace string, err error) {
 	return workspace, nil
 }
 
-// goIn runs go in a folder, and in a workspace or none.
+// goIn runs go in a folder. workspace is a go.work file or "off".
 func goIn(dir, workspace string, args ...string) (output string, err error) {
 	command := exec.Command("go", args...)
 	command.Dir, command.Env = dir, append(os.Environ(), "GOWORK="+workspace)

@@ -12,7 +12,7 @@ import (
 	"example.com/byhand/tools/judge/internal/court"
 )
 
-// play runs a command that runs a built test, and returns what it prints and which scenarios fall short.
+// play judges with a built test. It returns the output and the scenarios that fall short.
 func play(t *testing.T, dir, scenario string, command ...string) (output string, short []string) {
 	t.Helper()
 	var printed strings.Builder
@@ -25,7 +25,7 @@ func play(t *testing.T, dir, scenario string, command ...string) (output string,
 	return printed.String(), short
 }
 
-// built is the test of the program in a folder.
+// built builds the test of the program in a folder.
 func built(t *testing.T, dir string) (binary string) {
 	t.Helper()
 	binary, err := build(dir, t.TempDir())
@@ -35,7 +35,7 @@ func built(t *testing.T, dir string) (binary string) {
 	return binary
 }
 
-// The judge finds nothing in the core and in the solution of the exercise.
+// The core and the solution of the exercise pass.
 func TestRight(t *testing.T) {
 	for _, dir := range []string{"../core", "../../new/testdata/solution"} {
 		if output, short := play(t, dir, "", built(t, dir), only); len(short) > 0 || !strings.Contains(output, "\n0 of 42 scenarios fall short") {
@@ -44,8 +44,8 @@ func TestRight(t *testing.T) {
 	}
 }
 
-// A program that cannot be judged is told so in one line; however another one ends, or does not, the judge says so and goes on. The
-// folder stays as it was.
+// A program that cannot be judged gets one line of explanation. An exit, a panic or an endless run is
+// reported. The folder stays unchanged.
 func TestEnds(t *testing.T) {
 	const contract = "func run(ctx context.Context, config *rest.Config) error"
 	const begin = "package main\n\nimport (\n\"context\"\n\"k8s.io/client-go/kubernetes\"\n\"k8s.io/client-go/rest\"\n)\n\nfunc main() {}\n\n" +

@@ -13,7 +13,7 @@ import (
 	"example.com/byhand/tools/judge/internal/mistakes"
 )
 
-// In memory the judge finds each mistake, by the scenario that must, and leads to its cause and to the right file.
+// In memory the judge finds each mistake by its scenario, and names its cause and the right file.
 func TestMistakes(t *testing.T) {
 	dir := mistakes.Prepare(t)
 	binary := built(t, dir)
@@ -31,8 +31,8 @@ func TestMistakes(t *testing.T) {
 	}
 }
 
-// A program for another kind plays what holds for any kind: nothing is found in what make new
-// begins with, and each of these mistakes in it is.
+// A program about another kind plays the scenarios for any kind. The output of make new passes; each of these
+// mistakes in it is found.
 func TestMine(t *testing.T) {
 	for _, test := range []struct{ caught, file, before, after string }{
 		{caught: ""},

@@ -1,5 +1,5 @@
-// Package script reads what a user tells the judge about a controller, and compares what an API server
-// has stored with what it had without a fault. It knows no kind.
+// Package script reads a user's script for the judge, and compares stored objects with the result of a run
+// without a fault. It does not depend on a kind.
 package script
 
 import (
@@ -17,7 +17,7 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// Script is what a user does with objects that a controller looks after, step by step.
+// Script is a user's actions on the objects of a controller, step by step.
 type Script struct {
 	File string `yaml:"-"`
 	// Command starts the controller; each {kubeconfig} becomes the path of the file. It may be empty.
@@ -25,17 +25,17 @@ type Script struct {
 	// CRDs are files and folders that kubectl applies before the script begins.
 	CRDs  []Line
 	Steps []Step
-	// Allow has what was found and is meant so, each as the judge prints it.
+	// Allow has accepted findings, each as the judge prints it.
 	Allow []Line
 }
 
-// Step is a command of the shell, in the folder of the script, with kubectl and a namespace.
+// Step is a shell command. It runs in the script's folder, with kubectl and a namespace.
 type Step struct {
 	Name string
 	Line
 }
 
-// Line is a text and where it stands in the file.
+// Line is a text and its line number in the file.
 type Line struct {
 	Text string
 	At   int
@@ -101,12 +101,12 @@ func Read(file string) (*Script, error) {
 	return s, nil
 }
 
-// Wrong is an error about a line of the script.
+// Wrong returns an error about a line of the script.
 func (s *Script) Wrong(line int, format string, args ...any) error {
 	return fmt.Errorf("%s:%d: %s", s.File, line, fmt.Sprintf(format, args...))
 }
 
-// Path is where a path of the script leads: it is written as seen from the script's folder.
+// Path resolves a path relative to the script's folder.
 func (s *Script) Path(path string) string {
 	if filepath.IsAbs(path) {
 		return path
@@ -114,7 +114,7 @@ func (s *Script) Path(path string) string {
 	return filepath.Join(filepath.Dir(s.File), path)
 }
 
-// Allows reports whether a finding is meant so: a line of allow is the finding, or begins it.
+// Allows reports whether a line of allow is the finding, or its beginning.
 func (s *Script) Allows(finding string) bool {
 	return slices.ContainsFunc(s.Allow, func(line Line) bool {
 		rest, begins := strings.CutPrefix(finding, line.Text)

@@ -14,7 +14,7 @@ import (
 	"example.com/byhand/tools/judge/script"
 )
 
-// Each error says where the script is wrong, and how it is right.
+// Each error names the line and shows how to fix it.
 func TestWrong(t *testing.T) {
 	for _, test := range []struct{ script, says string }{
 		{"", ":1: a script needs steps"},
@@ -39,7 +39,7 @@ func TestWrong(t *testing.T) {
 	}
 }
 
-// A script is short, and so are those of this repository.
+// This repository's scripts are valid and short.
 func TestShort(t *testing.T) {
 	files, _ := filepath.Glob("*.yaml")
 	for _, file := range files {
@@ -52,7 +52,7 @@ func TestShort(t *testing.T) {
 	}
 }
 
-// What is meant so is a finding, or what is below it.
+// An accepted finding includes all below it.
 func TestAllows(t *testing.T) {
 	s := &script.Script{Allow: []script.Line{{Text: "drift deployments .spec.replicas"}, {Text: "set-back P7"}, {Text: "down pods"}}}
 	for finding, want := range map[string]bool{
@@ -83,7 +83,7 @@ func snapshot(t *testing.T, text string) (script.Snapshot, *unstructured.Unstruc
 	return s.Renamed(strings.NewReplacer("i1", "I1")), object
 }
 
-// Only what the program has written is compared, by the keys of lists, without times and UIDs, which are others each time.
+// A snapshot has only values that the program has written, by the keys of lists, without times and UIDs.
 func TestSnapshot(t *testing.T) {
 	got, object := snapshot(t, stored)
 	want := script.Snapshot{
@@ -100,7 +100,7 @@ func TestSnapshot(t *testing.T) {
 	}
 }
 
-// A difference names the object, if there is none, and else the value.
+// A difference names a missing object, or else the changed value.
 func TestAgainst(t *testing.T) {
 	was, _ := snapshot(t, stored)
 	for _, test := range []struct {
@@ -124,7 +124,7 @@ func TestAgainst(t *testing.T) {
 	}
 }
 
-// Each value can be another one, but for the keys of lists.
+// Leaves has every value that can be changed, but no keys of lists.
 func TestLeaves(t *testing.T) {
 	object := map[string]any{"kind": "Thing", "metadata": map[string]any{"name": "a"}, "status": map[string]any{"n": int64(1)},
 		"spec": map[string]any{"on": true, "a/b~c": "x", "none": nil, "items": []any{map[string]any{"name": "one", "n": int64(1)}, "y"}}}

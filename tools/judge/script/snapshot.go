@@ -15,15 +15,15 @@ import (
 	"sigs.k8s.io/structured-merge-diff/v6/value"
 )
 
-// Snapshot is what is stored, one entry for each object ("deployments a") and for each of its values
+// Snapshot is the stored state: one entry for each object ("deployments a") and for each of its values
 // ("deployments a .spec.replicas").
 type Snapshot map[string]string
 
 // AnObject is the value of an object's own entry.
 const AnObject, dying = "an object", "an object that is being deleted"
 
-// Add adds an object by a name. Only the values that a manager has written for which kept returns true
-// are added, as metadata.managedFields says.
+// Add adds an object under a name. It includes only values that a manager has written for which kept returns
+// true, according to metadata.managedFields.
 func (s Snapshot) Add(name string, object *unstructured.Unstructured, kept func(manager string) bool) {
 	s[name] = AnObject
 	if object.GetDeletionTimestamp() != nil {
@@ -42,7 +42,7 @@ func (s Snapshot) Add(name string, object *unstructured.Unstructured, kept func(
 	})
 }
 
-// WrittenBy is what these managers have written of an object.
+// WrittenBy returns the fields that these managers have written.
 func WrittenBy(object *unstructured.Unstructured, kept func(manager string) bool) *fieldpath.Set {
 	written := fieldpath.NewSet()
 	for _, entry := range object.GetManagedFields() {
@@ -54,7 +54,7 @@ func WrittenBy(object *unstructured.Unstructured, kept func(manager string) bool
 	return written
 }
 
-// at is the value at a path, or nil.
+// at returns the value at a path, or nil.
 func at(value any, path fieldpath.Path) any {
 	if len(path) == 0 {
 		return value
@@ -72,7 +72,7 @@ func at(value any, path fieldpath.Path) any {
 	return nil
 }
 
-// leadsTo reports whether a step of a path leads to an item of a list, by its value or by its keys.
+// leadsTo reports whether a path element selects a list item, by its value or by its keys.
 func leadsTo(step fieldpath.PathElement, item any) bool {
 	if step.Value != nil {
 		return value.Equals(*step.Value, value.NewValueInterface(item))
@@ -85,13 +85,14 @@ func leadsTo(step fieldpath.PathElement, item any) bool {
 
 var aTime = regexp.MustCompile(`\d{4}-\d\d-\d\dT[0-9:.]+Z`)
 
-// Timeless replaces each time in a text, which is another one each time.
+// Timeless replaces times, which differ between runs.
 func Timeless(text string) string { return aTime.ReplaceAllString(text, "TIME") }
 
-// aUID is one of an object that is not in the snapshot. It is another one each time, too, and names of owner references have it.
+// aUID matches UIDs of objects outside the snapshot, which differ between runs, too. Entry names for owner
+// references contain them.
 var aUID = regexp.MustCompile(`[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}`)
 
-// Renamed is the snapshot with other words: UIDs and namespaces are others each time.
+// Renamed replaces words in the snapshot, such as UIDs and namespaces, which differ between runs.
 func (s Snapshot) Renamed(words *strings.Replacer) Snapshot {
 	renamed := Snapshot{}
 	rename := func(text string) string { return aUID.ReplaceAllString(words.Replace(text), "UID") }
@@ -101,11 +102,11 @@ func (s Snapshot) Renamed(words *strings.Replacer) Snapshot {
 	return renamed
 }
 
-// Difference is one entry that is not as it was. Is and Was are "" if there is none.
+// Difference is one changed entry. Is or Was is "" if the entry is missing.
 type Difference struct{ Name, Is, Was string }
 
-// Against returns what differs from a snapshot without a fault, except where skip returns true. Of an
-// object that one of them does not have, the values are left out.
+// Against returns the differences from a snapshot without a fault, except where skip returns true. If only
+// one snapshot has an object, its values are left out.
 func (s Snapshot) Against(was Snapshot, skip func(name string) bool) (all []Difference) {
 	union := maps.Clone(s)
 	maps.Copy(union, was)
@@ -123,20 +124,20 @@ func (d Difference) String() string {
 	return fmt.Sprintf("%s: %s; learned: %s", d.Name, cmp.Or(d.Is, "not there"), cmp.Or(d.Was, "not there"))
 }
 
-// IsObject reports whether it is about an object, and not about a value of it.
+// IsObject reports whether a whole object differs, not one of its values.
 func (d Difference) IsObject() bool { return strings.Count(d.Name, " ") == 1 }
 
 // Leaf is a value of an object that is neither an object nor a list.
 type Leaf struct {
-	// Path is where it is, such as .spec.containers[0].image, and Pointer is that for a JSON patch.
+	// Path is the location, such as .spec.containers[0].image. Pointer is the same for a JSON patch.
 	Path, Pointer string
 	Value         any
-	// Set gives it another value in the object in which it was found.
+	// Set changes the value in the object in which it was found.
 	Set func(value any)
 }
 
-// Leaves returns those that an object has besides its metadata and its status, except the names of the items
-// of lists.
+// Leaves returns the values of an object that can be changed: not its metadata, its status or the names of
+// list items.
 func Leaves(object map[string]any) []Leaf {
 	return slices.DeleteFunc(leaves("", "", object, nil), func(leaf Leaf) bool {
 		field, _, _ := strings.Cut(leaf.Path[1:], ".")
@@ -162,7 +163,7 @@ func leaves(path, pointer string, value any, set func(any)) (all []Leaf) {
 	return all
 }
 
-// Other is another value in its place, or nil.
+// Other returns a different value, or nil for a type that it does not support.
 func (l Leaf) Other() any {
 	switch value := l.Value.(type) {
 	case string:
@@ -175,7 +176,8 @@ func (l Leaf) Other() any {
 	return nil
 }
 
-// Made reports whether these managers have written the object itself, and not its status alone.
+// Made reports whether these managers have written the object itself, not only a subresource such as its
+// status.
 func Made(object *unstructured.Unstructured, kept func(manager string) bool) bool {
 	return slices.ContainsFunc(object.GetManagedFields(), func(entry metav1.ManagedFieldsEntry) bool {
 		return entry.Subresource == "" && kept(entry.Manager)

@@ -20,8 +20,8 @@ import (
 	"example.com/byhand/tools/judge/internal/court/verdict"
 )
 
-// judgeProgram puts the program through the scenarios, on control planes that it starts for them if there are none yet. The caller
-// calls down.
+// judgeProgram runs the scenarios and reports each result. It starts the missing control planes in worlds;
+// the caller stops them with stage.Down.
 func judgeProgram(ctx context.Context, j *stage.Judge, worlds stage.Worlds, chosen []stage.Scenario, report func(verdict.Result)) error {
 	if err := j.Up(ctx, worlds, chosen); err != nil {
 		return err
@@ -38,9 +38,8 @@ func judgeProgram(ctx context.Context, j *stage.Judge, worlds stage.Worlds, chos
 	return judgeAll(ctx, j, worlds, chosen, report)
 }
 
-// judgeAll puts the program through the scenarios: those that calibrate the others, then those
-// that may run beside each other, then the rest. What has fallen short beside others, or while the
-// machine was slow, is judged again alone, and that counts.
+// judgeAll runs the calibrating scenarios first, then the parallel ones, then the rest. A scenario that falls
+// short in parallel, or on a slow machine, is repeated alone. The repetition counts.
 func judgeAll(ctx context.Context, j *stage.Judge, worlds stage.Worlds, chosen []stage.Scenario, report func(verdict.Result)) error {
 	var first, beside, alone []stage.Scenario
 	for _, sc := range chosen {
@@ -66,7 +65,7 @@ func judgeAll(ctx context.Context, j *stage.Judge, worlds stage.Worlds, chosen [
 	return judgeEach(ctx, worlds, inOrder(append(alone, doubtful...)), report)
 }
 
-// judgeEach judges one scenario after the other.
+// judgeEach runs scenarios one after the other. It repeats one that falls short on a slow machine.
 func judgeEach(ctx context.Context, w stage.Worlds, chosen []stage.Scenario, report func(verdict.Result)) error {
 	for _, sc := range chosen {
 		r, err := resultOf(ctx, w[sc.Bare], &sc)
@@ -82,7 +81,7 @@ func judgeEach(ctx context.Context, w stage.Worlds, chosen []stage.Scenario, rep
 	return nil
 }
 
-// judgeBeside judges so many scenarios at the same time. It returns the doubtful ones.
+// judgeBeside runs up to atOnce scenarios in parallel. It returns the doubtful ones without reporting them.
 func judgeBeside(ctx context.Context, w stage.Worlds, atOnce int, chosen []stage.Scenario, report func(verdict.Result)) (doubtful []stage.Scenario, err error) {
 	var mu sync.Mutex
 	workqueue.ParallelizeUntil(ctx, max(1, atOnce), len(chosen), func(i int) {
@@ -103,7 +102,7 @@ func judgeBeside(ctx context.Context, w stage.Worlds, atOnce int, chosen []stage
 	return doubtful, cmp.Or(err, ctx.Err())
 }
 
-// newResult is what the stage of a scenario has shown.
+// newResult returns the result of a scenario from its stage, which may be nil.
 func newResult(sc *stage.Scenario, s *stage.Stage, notJudged string, took time.Duration) verdict.Result {
 	r := verdict.Result{Scenario: sc.Name, What: sc.What, NotJudged: notJudged, Seconds: took.Round(100 * time.Millisecond).Seconds()}
 	if s == nil {
@@ -114,7 +113,7 @@ func newResult(sc *stage.Scenario, s *stage.Stage, notJudged string, took time.D
 	return r
 }
 
-// resultOf runs one scenario and says what came of it. It fails if nothing can be said about the program.
+// resultOf runs one scenario and returns its result. It fails if no verdict on the program is possible.
 func resultOf(ctx context.Context, w *stage.World, sc *stage.Scenario) (verdict.Result, error) {
 	begin, why := time.Now(), ""
 	s, err := play(ctx, w, sc)
@@ -122,7 +121,7 @@ func resultOf(ctx context.Context, w *stage.World, sc *stage.Scenario) (verdict.
 	case ctx.Err() != nil:
 		return verdict.Result{}, errors.New("interrupted")
 	case err != nil && !w.Judge.Heard.Load():
-		return verdict.Result{}, err // Nothing works.
+		return verdict.Result{}, err // The program has never sent a request.
 	case err != nil:
 		why = err.Error()
 	}
@@ -138,7 +137,7 @@ func resultOf(ctx context.Context, w *stage.World, sc *stage.Scenario) (verdict.
 	return r, nil
 }
 
-// forget makes the world ready to repeat a scenario.
+// forget prepares the world to repeat a scenario.
 func forget(w *stage.World, sc *stage.Scenario, r verdict.Result) {
 	if r.Short() {
 		w.Judge.Once.Store(sc.Name, verdict.Brief(r.Violations[0].Seen))
@@ -148,10 +147,11 @@ func forget(w *stage.World, sc *stage.Scenario, r verdict.Result) {
 	}
 }
 
-// helpless is why nothing more is judged.
+// helpless is the reason to judge nothing more.
 const helpless = "even without a fault the program does not do what it is asked for"
 
-// beyond says what the program does that no Foo asks for. It is told, and not judged.
+// beyond describes the program's Events and conditions. Foos do not ask for them: they are reported, not
+// judged.
 func beyond(s *stage.Stage) string {
 	events, conditions := 0, []string(nil)
 	for _, r := range s.Proxy.Log() {
@@ -187,7 +187,7 @@ func play(ctx context.Context, w *stage.World, sc *stage.Scenario) (*stage.Stage
 	case sc.Name == "create" && w.Judge.Kind == nil:
 		w.Judge.Remark(beyond(s))
 	case sc.Name == scenario.FaultFree && w.Baseline == "":
-		// It may be the rename.
+		// The rename may be the cause: try again without it.
 		w.Judge.Stays = true
 		if _, err := w.Perform(ctx, sc, sc.Steps...); err != nil || w.Baseline == "" {
 			w.Hopeless = helpless
@@ -196,8 +196,7 @@ func play(ctx context.Context, w *stage.World, sc *stage.Scenario) (*stage.Stage
 	return s, nil
 }
 
-// playEach runs the script once for each of its writes, and stops when the program falls
-// short.
+// playEach runs the script once for each of its first writes. It stops when the program falls short.
 func playEach(ctx context.Context, w *stage.World, sc *stage.Scenario) (s *stage.Stage, err error) {
 	most := 12
 	if w.Judge.Quick {

@@ -13,7 +13,7 @@ import (
 	"example.com/byhand/tools/judge/internal/court/verdict"
 )
 
-// Faults are compared with the run without them, so that one is always among them, first.
+// A chosen fault adds the run without faults, before the faults.
 func TestChoose(t *testing.T) {
 	for _, test := range []struct {
 		scenario string
@@ -37,7 +37,7 @@ func TestChoose(t *testing.T) {
 	}
 }
 
-// A script has no shorter half.
+// A script cannot be combined with -quick.
 func TestQuickScript(t *testing.T) {
 	_, err := do(t.Context(), options{script: "../../script/foos.yaml", quick: true})
 	if err == nil || !strings.Contains(err.Error(), "in place of -quick choose, as in -scenario") {
@@ -45,7 +45,7 @@ func TestQuickScript(t *testing.T) {
 	}
 }
 
-// The caveats of byhand run when they are asked for.
+// The caveats run only with -caveats.
 func TestCaveats(t *testing.T) {
 	isCaveat := func(s stage.Scenario) bool { return s.Caveat }
 	without, err := choose(options{})
@@ -55,7 +55,7 @@ func TestCaveats(t *testing.T) {
 	}
 }
 
-// What the scenario does not judge is not held against the program, except that it ends.
+// A property that the scenario does not judge has no mark, except an exit of the program.
 func TestMarks(t *testing.T) {
 	sc := &stage.Scenario{Name: "x", Judged: verdict.P1 | verdict.P2}
 	s := &stage.Stage{World: &stage.World{Judge: &stage.Judge{}}, Scenario: sc, Proxy: &testkit.Faults{}, Findings: []verdict.Finding{
@@ -67,7 +67,7 @@ func TestMarks(t *testing.T) {
 	}
 }
 
-// What is another's comes first: mended, the rest may be gone.
+// Violations of P5 come first, because the others may follow from them.
 func TestForeignFirst(t *testing.T) {
 	sc := &stage.Scenario{Name: "x", Judged: verdict.P1 | verdict.P5}
 	r := newResult(sc, &stage.Stage{Scenario: sc, Findings: []verdict.Finding{verdict.Found(verdict.P1, verdict.Absent, time.Now(), "none"), verdict.Found(verdict.P5, verdict.Foreign, time.Now(), "written")}}, "", time.Second)

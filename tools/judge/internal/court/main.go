@@ -23,7 +23,7 @@ import (
 	"example.com/byhand/tools/judge/internal/court/verdict"
 )
 
-// failed is the exit status when nothing can be said about the program.
+// failed is the exit status if no verdict is possible.
 const failed = 101
 
 // options are the flags.
@@ -58,14 +58,14 @@ func Main() {
 		}
 	})
 
-	// The informers of the judge have nothing to say to its user.
+	// The log messages of the judge's informers are not for its user.
 	klog.SetLogger(klog.New(nil)) // discards everything
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
 	defer stop()
 	Exit(do(ctx, o))
 }
 
-// Exit ends the process with the number of scenarios that fall short.
+// Exit ends the process. The exit status is the number of scenarios that fall short, or failed for an error.
 func Exit(short int, err error) {
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "judge:", err)
@@ -74,7 +74,7 @@ func Exit(short int, err error) {
 	os.Exit(min(short, 100))
 }
 
-// do does what the flags ask for, and returns how many scenarios fall short.
+// do runs what the flags select, and returns how many scenarios fall short.
 func do(ctx context.Context, o options) (short int, err error) {
 	c := stage.Command{Args: o.args}
 	var t *stage.Told
@@ -106,7 +106,7 @@ func do(ctx context.Context, o options) (short int, err error) {
 		}
 		return 0, nil
 	}
-	if t != nil { // All others are compared with it.
+	if t != nil { // The others are compared with it.
 		chosen = append(scenario.All[:1:1], slices.DeleteFunc(chosen, func(s stage.Scenario) bool { return s.Name == scenario.FaultFree })...)
 	}
 	if err := stage.CheckCommand(c.Args); err != nil {
@@ -118,7 +118,7 @@ func do(ctx context.Context, o options) (short int, err error) {
 	return run(ctx, o, chosen, c, t)
 }
 
-// run judges, and prints as it goes.
+// run judges the program and prints results as they arrive.
 func run(ctx context.Context, o options, chosen []stage.Scenario, c stage.Command, t *stage.Told) (short int, err error) {
 	j := &stage.Judge{Quick: o.quick, Bound: stage.UsualBound, Command: c, Beside: o.beside, Told: t}
 	if j.Dir, err = os.MkdirTemp("", "byhand-judge-"); err != nil {
@@ -150,7 +150,7 @@ func run(ctx context.Context, o options, chosen []stage.Scenario, c stage.Comman
 	return short, err
 }
 
-// choose returns the scenarios that the flags ask for.
+// choose returns the scenarios that the flags select.
 func choose(o options) (chosen []stage.Scenario, err error) {
 	wanted, err := regexp.Compile("^(" + o.scenario + ")$")
 	if err != nil {
@@ -168,7 +168,7 @@ func choose(o options) (chosen []stage.Scenario, err error) {
 	return withFaultFree(chosen), nil
 }
 
-// withFaultFree puts the run without faults before the faults, if there are any.
+// withFaultFree adds the run without faults, before the faults, if any fault is chosen.
 func withFaultFree(chosen []stage.Scenario) []stage.Scenario {
 	bare := func(s stage.Scenario) bool { return s.Bare }
 	is := func(s stage.Scenario) bool { return s.Name == scenario.FaultFree }
@@ -178,18 +178,18 @@ func withFaultFree(chosen []stage.Scenario) []stage.Scenario {
 	return inOrder(append(chosen, scenario.All[position(scenario.FaultFree)]))
 }
 
-// sorted sorts results as scenarios are told.
+// sorted sorts results in the order of scenario.All.
 func sorted(results []verdict.Result) {
 	slices.SortFunc(results, func(a, b verdict.Result) int { return cmp.Compare(position(a.Scenario), position(b.Scenario)) })
 }
 
-// inOrder sorts scenarios as they are told.
+// inOrder sorts scenarios in the order of scenario.All.
 func inOrder(chosen []stage.Scenario) []stage.Scenario {
 	slices.SortFunc(chosen, func(a, b stage.Scenario) int { return cmp.Compare(position(a.Name), position(b.Name)) })
 	return chosen
 }
 
-// position is where a scenario is told.
+// position returns a scenario's index in scenario.All.
 func position(name string) int {
 	return slices.IndexFunc(scenario.All, func(s stage.Scenario) bool { return s.Name == name })
 }

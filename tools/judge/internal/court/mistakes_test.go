@@ -16,7 +16,7 @@ import (
 	"example.com/byhand/tools/judge/internal/mistakes"
 )
 
-// On a control plane the judge finds mistakes, too: the one that the API server in memory cannot show, and the ones of
+// On control planes the judge finds the mistake that the in-memory API server cannot show, and the ones of
 // TestScript.
 func TestMistakes(t *testing.T) {
 	judges(t, func(m mistakes.Mistake) string {
@@ -29,7 +29,7 @@ func TestMistakes(t *testing.T) {
 	}, func(m mistakes.Mistake) []string { return []string{m.Says, m.File} })
 }
 
-// By a script the judge finds mistakes without rules about Foos.
+// With a script the judge finds mistakes without rules about Foos.
 func TestScript(t *testing.T) {
 	judges(t, func(m mistakes.Mistake) string { return m.Script }, func(name string) (*stage.Told, []stage.Scenario) {
 		told := stage.Must(anykind.ReadScript("../../script/foos.yaml"))
@@ -43,8 +43,9 @@ func TestScript(t *testing.T) {
 	}, func(mistakes.Mistake) []string { return nil })
 }
 
-// judges judges the solution of the exercise with one mistake after the other, by the scenario of each, if it has one, on the same
-// control planes. The scenario must catch it and say some words.
+// judges judges the exercise's solution with each mistake, on the same control planes. It skips a mistake for
+// which of returns "". The scenario must catch the mistake, and its violations must contain the words of
+// says.
 func judges(t *testing.T, of func(mistakes.Mistake) string, chosen func(name string) (*stage.Told, []stage.Scenario), says func(mistakes.Mistake) []string) {
 	dir, worlds := mistakes.Prepare(t), stage.Worlds{}
 	t.Cleanup(func() {
@@ -62,7 +63,7 @@ func judges(t *testing.T, of func(mistakes.Mistake) string, chosen func(name str
 		}
 		if !t.Run(strings.ReplaceAll(m.Name, " ", "-"), func(t *testing.T) {
 			told, chosen := chosen(name)
-			// The program is small and has no Lease: after 15 s it does nothing more.
+			// The program is small and has no Lease: it needs at most 15 s.
 			j := &stage.Judge{Bound: 15 * time.Second, Dir: t.TempDir(), Told: told, Command: stage.Command{Args: []string{"env", m.Environment(), "./mine"}, Dir: dir}}
 			var last verdict.Result
 			if err := judgeProgram(t.Context(), j, worlds, chosen, func(r verdict.Result) { last = r }); err != nil {

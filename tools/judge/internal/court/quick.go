@@ -22,19 +22,19 @@ import (
 	"example.com/byhand/tools/judge/internal/court/verdict"
 )
 
-// left is the variable with the scenarios that a process is to play.
+// left is the environment variable with the names of the scenarios to play.
 const left = "BYHAND_SCENARIOS_LEFT"
 
-// hangs is after which time of the machine a scenario is given up: one takes a tenth of a second.
+// hangs is the real time after which a scenario is given up. A scenario usually takes a tenth of a second.
 const hangs = time.Minute
 
-// Play plays the scenarios that Quick has left, in memory, where time stands still while the program works. It writes
-// a line to the third file when one begins and when it ends, and ends the process.
+// Play runs the scenarios that Quick selects, in memory and in virtual time, and ends the process. It writes
+// a line to file descriptor 3 when a scenario begins and when it ends.
 func Play(t *testing.T, program stage.Contract) {
 	lines := json.NewEncoder(os.NewFile(3, "results"))
 	klog.SetLogger(klog.New(nil)) // discards everything
-	// One of them sleeps until the last error of the process is a millisecond ago, in the time of another
-	// scenario.
+	// One handler sleeps until a millisecond after the last error of the process, which may be in another
+	// scenario's virtual time.
 	utilruntime.ErrorHandlers = nil
 	k, err := anykind.ReadKind(".")
 	if err != nil {
@@ -49,7 +49,7 @@ func Play(t *testing.T, program stage.Contract) {
 		_ = lines.Encode(line{Begins: name})
 		inBubble(t, func(t *testing.T) {
 			r, err := resultOf(t.Context(), w, &sc)
-			if err != nil { // Nothing works.
+			if err != nil { // The program has never sent a request.
 				_ = lines.Encode(line{Broken: err.Error()})
 				os.Exit(failed)
 			}
@@ -63,8 +63,8 @@ func Play(t *testing.T, program stage.Contract) {
 	os.Exit(0)
 }
 
-// inBubble is synctest.Test, for a program that may leave goroutines behind: with a process they would
-// end. It plays on beside those that wait for ever.
+// inBubble is synctest.Test for a program that leaves goroutines behind; with a process they would end. It
+// ignores goroutines that block forever.
 func inBubble(t *testing.T, play func(t *testing.T)) {
 	defer func() {
 		if reason := recover(); reason != nil && !strings.Contains(fmt.Sprint(reason), "main bubble goroutine has exited") {
@@ -74,7 +74,7 @@ func inBubble(t *testing.T, play func(t *testing.T)) {
 	synctest.Test(t, play)
 }
 
-// line is one of Play.
+// line is a line of Play's output.
 type line struct {
 	Begins, Broken string
 	Result         *verdict.Result
@@ -82,8 +82,8 @@ type line struct {
 	Hopeless       bool // the other scenarios would show nothing
 }
 
-// Quick judges the program of a folder, in memory, and prints to w as it goes. The command calls Play, in another
-// process, for a program that panics ends all of it.
+// Quick judges the program in dir, in memory, and prints results to w as they arrive. command calls Play in
+// another process, because a panic of the program ends the whole process.
 func Quick(w io.Writer, dir, scenario string, command ...string) (short int, err error) {
 	err = stage.Try(func() {
 		k := stage.Must(anykind.ReadKind(dir))
@@ -108,8 +108,8 @@ func Quick(w io.Writer, dir, scenario string, command ...string) (short int, err
 	return short, err
 }
 
-// playOn plays what is left in a new process until that ends: after the last scenario, or with one
-// that ends it. It reports whether the others would show nothing.
+// playOn plays the remaining scenarios in a new process, until the process exits. It reports whether the
+// others would show nothing.
 func playOn(v *verdict.Verdict, w io.Writer, chosen []stage.Scenario, dir string, command []string) (hopeless bool) {
 	var names []string
 	for _, sc := range chosen {

@@ -1,5 +1,5 @@
-// Package mistakes lists typical mistakes in a Foo controller, and the words of the judge about each. A mistake changes one
-// place of the exercise's solution.
+// Package mistakes lists typical mistakes in a Foo controller, and the judge's words about each. A mistake
+// changes one place of the exercise's solution.
 package mistakes
 
 import (
@@ -12,17 +12,17 @@ import (
 	"example.com/byhand/internal/tests/mistake"
 )
 
-// Mistake is one of them.
+// Mistake is a typical mistake.
 type Mistake struct {
 	Name string
-	// After replaces Before, a text of the solution.
+	// After replaces Before in the solution's source.
 	Before, After string
-	// Scenario finds it, in memory or, if it is Real, only on a control plane.
+	// Scenario finds it: in memory or, if Real, only on a control plane.
 	Scenario string
 	Real     bool
 	// Script is the scenario of a script that finds it, or "".
 	Script string
-	// Says and File are in the words of the judge: why it matters, and where it is done right.
+	// Says is part of the judge's explanation, and File is the file that does it right.
 	Says, File string
 }
 
@@ -79,7 +79,7 @@ var All = []Mistake{
 		Scenario: "set-back", Script: "set-back", Says: "the event leads to the next write", File: "controller/rewrites.go"},
 }
 
-// Prepare returns a folder with the solution. It makes the mistake that Environment names.
+// Prepare returns a folder with the solution. The variable Environment selects its mistake.
 func Prepare(t testing.TB) (dir string) {
 	t.Helper()
 	root, err := plane.Root()
@@ -106,5 +106,5 @@ func Prepare(t testing.TB) (dir string) {
 	return dir
 }
 
-// Environment is the variable that makes the program make a mistake.
+// Environment returns the environment variable that makes the program make this mistake.
 func (m *Mistake) Environment() string { return mistake.Variable + "=" + m.Name }

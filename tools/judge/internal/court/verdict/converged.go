@@ -10,8 +10,8 @@ import (
 	"example.com/byhand/internal/tests/oracle"
 )
 
-// ofFault is what each kind of fault violates, and what it teaches. The other kinds are not
-// the program's: the controllers of Kubernetes are not done.
+// ofFault has the properties and the lesson of each kind of fault that is the program's. For the others the
+// controllers of Kubernetes are not done.
 var ofFault = map[oracle.Kind]struct {
 	properties Properties
 	lesson     *Lesson
@@ -23,7 +23,7 @@ var ofFault = map[oracle.Kind]struct {
 	oracle.Orphaned:    {P4, Orphaned},
 }
 
-// Wrong returns what is not as it must be now: P1 and P4. It is empty when everything has
+// Wrong returns the differences from the required state: P1 and P4. It is empty when everything has
 // converged.
 func (h *History) Wrong() (all []Finding) {
 	h.mu.Lock()
@@ -36,7 +36,7 @@ func (h *History) Wrong() (all []Finding) {
 			all = append(all, Found(is.properties, is.lesson, now, "%s", fault.Text))
 		}
 	}
-	// What only the history knows.
+	// The rest needs the history.
 	for _, d := range deployments {
 		if oracle.ControllerOf(d) == "" && d.DeletionTimestamp == nil && !h.isForeign(d) {
 			all = append(all, Found(P1|P4, Uncontrolled, now, "Deployment %s has no owner reference to the Foo that it was made for (revision %s).", d.Name, d.ResourceVersion))
@@ -54,8 +54,8 @@ func (h *History) Wrong() (all []Finding) {
 	return all
 }
 
-// isForeign reports whether a Deployment that no Foo controls is none that the program
-// should have deleted: the judge made it, or a Foo controlled it and set it free.
+// isForeign reports whether a Deployment without a controller is not the program's to delete: the judge
+// created it, or a Foo controlled it at first.
 func (h *History) isForeign(d *appsv1.Deployment) bool {
 	first := h.first[d.UID]
 	return h.mine[first.ResourceVersion] || oracle.ControllerOf(first) != ""

@@ -1,3 +1,3 @@
-// Package verdict says what a controller must do and whether it did: the eight properties, the history of a
-// namespace and its review, and the report with its explanations. It runs nothing and imports no other package of the judge.
+// Package verdict defines the eight properties and checks them. It has the history of a namespace, its
+// review, and the report with its explanations. It runs nothing and imports no other package of the judge.
 package verdict

@@ -6,10 +6,10 @@ import (
 	"strings"
 )
 
-// Lesson is what a sort of violation teaches.
+// Lesson explains a sort of violation.
 type Lesson struct {
-	// why it matters, a real bug that it resembles ("" if none is known), and the file of
-	// this repository that does it right.
+	// why it matters, a similar real bug ("" if none is known), and the file of this repository that does it
+	// right.
 	why, resembles, right string
 }
 
@@ -216,7 +216,8 @@ var (
 	}
 )
 
-// Given returns the lesson of a finding with this text, by the requests of the program before it, including watches.
+// Given returns a more specific lesson if the finding's text or the requests before it, including watches,
+// allow one.
 func (l *Lesson) Given(text string, requests []Request) *Lesson {
 	switch {
 	case strings.Contains(text, "DeletedFinalStateUnknown"):
@@ -249,7 +250,7 @@ func (l *Lesson) Given(text string, requests []Request) *Lesson {
 	return rejected
 }
 
-// tries counts a write.
+// tries counts how often a write was tried.
 func tries(writes []Request, write Request) (n int) {
 	for _, r := range writes {
 		if r.Method == write.Method && r.Target == write.Target {

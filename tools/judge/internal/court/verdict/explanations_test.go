@@ -22,7 +22,8 @@ func TestLessonFiles(t *testing.T) {
 	}
 }
 
-// The lesson is about what the program did: nothing, nothing more after a rejection, or the same write again and again.
+// The lesson depends on the program's requests: none, none after a rejection, or the same write again and
+// again.
 func TestLessons(t *testing.T) {
 	write := func(code int) Request {
 		return Request{testkit.Request{Method: "POST", Target: testkit.Target{Resource: "deployments"}, Code: code}}

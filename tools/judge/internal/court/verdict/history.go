@@ -21,7 +21,7 @@ import (
 	"example.com/byhand/internal/tests/oracle"
 )
 
-// Snapshot is the Deployments and the status as text, without what is different each time.
+// Snapshot returns the Deployments and the status as text, without values that differ between runs.
 func (h *History) Snapshot(namespace string) string {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -36,18 +36,17 @@ func (h *History) Snapshot(namespace string) string {
 	return strings.NewReplacer(names...).Replace(MustYAML(now))
 }
 
-// Names returns those of the Foos and of the Deployments.
+// Names returns the names of the Foos and of the Deployments.
 func (h *History) Names() (foos, deployments []string) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	return slices.Collect(maps.Keys(h.Foos)), slices.Collect(maps.Keys(h.deployments))
 }
 
-// History is every version of every Foo and Deployment of one namespace, as two informers of
-// the judge bring them, past the proxy. A list would show the end alone: a second
-// Deployment that lived for a moment, or a foreign one that was written and written back,
-// would be missed. (Versions are missed when an informer has to list again: after the
-// API server was killed, or the schema replaced.)
+// History has every version of every Foo and Deployment in one namespace. The judge's two informers deliver
+// them, past the proxy. A list would show only the end: not a second Deployment that existed briefly, nor a
+// foreign one that was changed and restored. An informer misses versions if it lists again: after the API
+// server was killed, or the schema replaced.
 type History struct {
 	Stop     func()
 	Unplayed bool         // no Deployment ever gets a Pod
@@ -60,16 +59,16 @@ type History struct {
 	first       map[types.UID]*appsv1.Deployment
 	mine        map[string]bool    // the resourceVersions that the judge wrote
 	removed     map[types.UID]bool // what the judge deleted
-	// The newest revision of each object, and what the judge itself did that the informers
-	// have not brought yet. Until then nothing can be said.
+	// newest is the newest revision of each object. awaited and awaitedGone are writes and deletions of the
+	// judge that the informers have not delivered yet. Until then no verdict is possible.
 	newest, awaited map[types.UID]uint64
 	awaitedGone     map[types.UID]bool
 }
 
-// version is one revision of an object: of a Foo or of a Deployment.
+// version is one revision of a Foo or of a Deployment.
 type version struct {
 	revision   uint64
-	at         time.Time // when the judge heard of it
+	at         time.Time // when the judge received it
 	foo        *v1alpha1.Foo
 	deployment *appsv1.Deployment
 	deleted    bool
@@ -114,7 +113,7 @@ func (h *History) Add(object metav1.Object, deleted bool) {
 	}
 }
 
-// Wrote notes that the judge wrote this version.
+// Wrote records a version that the judge wrote.
 func (h *History) Wrote(object metav1.Object) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -124,22 +123,22 @@ func (h *History) Wrote(object metav1.Object) {
 	}
 }
 
-// WillRemove notes that the judge is about to delete an object.
+// WillRemove records an object that the judge is about to delete.
 func (h *History) WillRemove(uid types.UID) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.removed[uid], h.awaitedGone[uid] = true, true
 }
 
-// Behind reports whether the informers have yet to bring what the judge did.
+// Behind reports whether the informers have not delivered all of the judge's actions yet.
 func (h *History) Behind() bool {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	return len(h.awaited)+len(h.awaitedGone) > 0
 }
 
-// sorted returns the versions in the order in which the API server stored them. The two
-// watches are not in step; the revisions are etcd's, one sequence for all resources.
+// sorted returns the versions in the order in which the API server stored them. The two watches are not in
+// step, but etcd's revisions are one sequence for all resources.
 func (h *History) sorted() []version {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -148,15 +147,15 @@ func (h *History) sorted() []version {
 	return versions
 }
 
-// Changes returns how many versions there are.
+// Changes returns the number of versions.
 func (h *History) Changes() int {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	return len(h.versions)
 }
 
-// readFoo takes from an object what the Go type can hold. A Foo whose spec it cannot hold
-// asks for what no Deployment can be.
+// readFoo converts the fields that the Go type can hold. A spec that it cannot hold gets an impossible value:
+// no name, or -1 replicas.
 func readFoo(object *unstructured.Unstructured) *v1alpha1.Foo {
 	f := &v1alpha1.Foo{ObjectMeta: metav1.ObjectMeta{
 		Name: object.GetName(), UID: object.GetUID(), ResourceVersion: object.GetResourceVersion(),
@@ -183,7 +182,7 @@ func readFoo(object *unstructured.Unstructured) *v1alpha1.Foo {
 // MayHave returns how many Pods a Deployment gets.
 func (h *History) MayHave(d *appsv1.Deployment) int32 { return min(oracle.Replicas(d), h.Most.Load()) }
 
-// Unfinished returns the Deployments that wait for their controller.
+// Unfinished returns the Deployments that their controller has not finished.
 func (h *History) Unfinished() (all []*appsv1.Deployment) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -195,8 +194,8 @@ func (h *History) Unfinished() (all []*appsv1.Deployment) {
 	return all
 }
 
-// StatusChangedSince reports whether the controllers of Kubernetes have written since
-// there were so many versions: then the program may have had something to do.
+// StatusChangedSince reports whether the available replicas of a Deployment have changed since the history
+// had this many versions. Then the program may have had something to do.
 func (h *History) StatusChangedSince(versions int) bool {
 	h.mu.Lock()
 	defer h.mu.Unlock()

@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// Properties is a set of what a controller must do.
+// Properties is a set of requirements on a controller.
 type Properties uint8
 
 const (
@@ -14,7 +14,7 @@ const (
 	P2                        // silence
 	P3                        // never two Deployments
 	P4                        // no orphan
-	P5                        // nothing foreign is written
+	P5                        // writes nothing foreign
 	P6                        // the same end as without the fault
 	P7                        // bounded
 	P8                        // a good Foo does not wait for bad ones
@@ -51,17 +51,16 @@ func (p Properties) String() string {
 
 // Finding is one violation.
 type Finding struct {
-	// Property is 0 for what is not the program's fault but keeps a state from being as it
-	// must be: the controllers of Kubernetes are not done.
+	// Property is 0 if the controllers of Kubernetes, and not the program, keep the state from being right.
 	Property Properties
 	Lesson   *Lesson
-	// Text says what was asked and what was seen, at which revision.
+	// Text has the expected and the actual state, with its revision.
 	Text string
-	// At is when it was seen; the requests before led to it.
+	// At is when it was seen. The requests before it led to it.
 	At time.Time
-	// Requests are the last ones before at.
+	// Requests are the last ones before At.
 	Requests []string
-	// Allow is what a script says if this is meant so; the name of the property if it is empty.
+	// Allow has the lines that accept it in a script. If empty, the line is the scenario and the property.
 	Allow []string
 }
 

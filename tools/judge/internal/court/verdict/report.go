@@ -14,21 +14,21 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// Result is what the judge says about one scenario. It is what is written as JSON.
+// Result is the verdict on one scenario, as written to JSON.
 type Result struct {
 	Scenario string `json:"scenario"`
 	What     string `json:"what"`
 	// Marks has "✓", "✗" or "–" for each property.
 	Marks map[string]string `json:"marks"`
-	// NotJudged says why there is no mark.
+	// NotJudged is the reason for missing marks.
 	NotJudged  string      `json:"notJudged,omitempty"`
 	Violations []violation `json:"violations,omitempty"`
 	Remarks    []string    `json:"remarks,omitempty"`
 	Seconds    float64     `json:"seconds"`
-	Slow       bool        // the machine was, meanwhile
+	Slow       bool        // the machine was slow
 }
 
-// violation is one finding in words.
+// violation explains one finding.
 type violation struct {
 	Properties string   `json:"properties"`
 	Seen       string   `json:"seen"`
@@ -38,7 +38,7 @@ type violation struct {
 	Right      string   `json:"right"`
 }
 
-// Verdict is the file of -json.
+// Verdict is the content of the file of -json.
 type Verdict struct {
 	Command []string `json:"command"`
 	// Judge is the commit that the judge was built from, and Flags are its flags, without -json.
@@ -51,7 +51,7 @@ type Verdict struct {
 	Remarks []string  `json:"remarks,omitempty"`
 }
 
-// Result returns the result of a scenario, nil if it has none yet.
+// Result returns the result of a scenario, or nil if not found.
 func (v *Verdict) Result(scenario string) *Result {
 	for i := range v.Results {
 		if v.Results[i].Scenario == scenario {
@@ -61,7 +61,7 @@ func (v *Verdict) Result(scenario string) *Result {
 	return nil
 }
 
-// Judge adds what was found, of these properties, and the mark of each.
+// Judge adds the findings and sets the mark of each property. P7 counts even if it is not in judged.
 func (r *Result) Judge(judged Properties, findings []Finding) {
 	r.Marks = map[string]string{}
 	bad := Properties(0)
@@ -82,7 +82,7 @@ func (r *Result) Judge(judged Properties, findings []Finding) {
 	}
 }
 
-// severity is lower for what does more harm: first another's objects, then the user's, and the program itself at last.
+// severity is lower for more harm: other owners' objects first, then the user's, the program itself last.
 func severity(properties string) int {
 	return slices.IndexFunc([]string{"P5", "P3", "P1", "P4", "P6", "P2", "P8", ""}, func(p string) bool { return strings.Contains(properties, p) })
 }
@@ -90,7 +90,7 @@ func severity(properties string) int {
 // Short reports whether the program falls short.
 func (r *Result) Short() bool { return len(r.Violations) > 0 }
 
-// Line is the rest of a row of the table on the terminal, which begins with the name.
+// Line returns a row of the table without the scenario's name.
 func (r *Result) Line() string {
 	var marks []string
 	for _, p := range all {
@@ -103,7 +103,7 @@ func (r *Result) Line() string {
 	return text
 }
 
-// Header is what the columns mean, and the first row.
+// Header returns the meaning of the columns and the first row.
 func Header() string {
 	var names, meanings []string
 	for _, p := range all {
@@ -112,20 +112,20 @@ func Header() string {
 	return strings.Join(meanings, ", ") + "\n" + strings.Repeat(" ", 30) + strings.Join(names, " ")
 }
 
-// Add prints a result, one of so many.
+// Add keeps a result and prints its row. of is the number of scenarios.
 func (v *Verdict) Add(w io.Writer, r Result, of int) {
 	v.Results = append(v.Results, r)
 	fmt.Fprintf(w, "%5s  %-22s%s\n", fmt.Sprintf("%d/%d", len(v.Results), of), r.Scenario, r.Line())
 }
 
-// Sum prints how many fall short.
+// Sum prints how many scenarios fall short.
 func (v *Verdict) Sum(w io.Writer, short int) {
 	if len(v.Results) > 0 {
 		fmt.Fprintf(w, "\n%d of %d scenarios fall short, in %s\n", short, len(v.Results), time.Since(v.Began).Round(100*time.Millisecond))
 	}
 }
 
-// Print says in words where the program falls short, the worst first.
+// Print explains where the program falls short, the worst first. It returns the number of scenarios that do.
 func (v *Verdict) Print(w io.Writer) (short int) {
 	sorted := slices.DeleteFunc(slices.Clone(v.Results), func(r Result) bool { return !r.Short() })
 	slices.SortStableFunc(sorted, func(a, b Result) int {
@@ -166,7 +166,7 @@ func (v *violation) print(w io.Writer) {
 	fmt.Fprintf(w, "    Done right: %s\n", v.Right)
 }
 
-// ThisJudge is the commit that this program was built from.
+// ThisJudge returns the commit that this program was built from.
 func ThisJudge() string {
 	info, ok := debug.ReadBuildInfo()
 	if !ok {
@@ -175,7 +175,7 @@ func ThisJudge() string {
 	return commitOf(info.Settings)
 }
 
-// unknown is the commit of a program that was built without one, as by go run.
+// unknown is the commit of a build without version control data, such as go run's.
 const unknown = "unknown"
 
 func commitOf(settings []debug.BuildSetting) string {
@@ -200,7 +200,7 @@ func (v *Verdict) Save(file string) error {
 	return os.WriteFile(file, append(content, '\n'), 0o644)
 }
 
-// FirstLine is that of a text, and the next one if it ends with a colon.
+// FirstLine returns the first line of a text. If it ends with a colon, the next line follows.
 func FirstLine(text string) string {
 	line, rest, _ := strings.Cut(text, "\n")
 	if strings.HasSuffix(line, ":") {
@@ -210,7 +210,7 @@ func FirstLine(text string) string {
 	return strings.TrimSpace(line)
 }
 
-// Brief is the first line of a text, and the last line of a log in it, which begins with a tab.
+// Brief returns the first line of a text, and the last line of a log in it. Log lines begin with a tab.
 func Brief(text string) string {
 	first := strings.TrimSuffix(FirstLine(text), ":")
 	for _, line := range slices.Backward(strings.Split(text, "\n")) {

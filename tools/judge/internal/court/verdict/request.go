@@ -7,7 +7,7 @@ import (
 	"example.com/byhand/kit/testkit"
 )
 
-// Request is one that the program has sent.
+// Request is a request of the program.
 type Request struct{ testkit.Request }
 
 func (r Request) String() string {

@@ -16,11 +16,11 @@ import (
 	"example.com/byhand/internal/tests/oracle"
 )
 
-// Blindness is a time in which the program could not see the Foos as they were.
+// Blindness is a period in which the program could not see the current Foos.
 type Blindness struct{ From, To time.Time }
 
-// review goes through the versions in their order and finds what must not be at any of
-// them: P3, P5, and of P1 what the program itself undid. A look at the end would not show it.
+// review checks the versions in their order for forbidden states that the end would not show: P3, P5, and
+// states that the program itself reverted (P1).
 type review struct {
 	blind   []Blindness
 	mine    map[string]bool
@@ -31,21 +31,21 @@ type review struct {
 	findings    []Finding
 }
 
-// fooSoFar is a Foo, and what has been of it.
+// fooSoFar is a Foo and its past.
 type fooSoFar struct {
 	*v1alpha1.Foo
-	changed time.Time // when it took its present deploymentName
+	changed time.Time // when its current deploymentName was set
 	named   []string  // the Deployments that it has asked for
 	asked   []int32   // the numbers of replicas that it has asked for
 	reached int64     // the generation for which the Deployment was right
 }
 
-// OnTheWay is how long the program may act on a Foo that a user has just changed: the
-// news is on its way.
+// OnTheWay is how long the program may act on an old version after a user's change, because the event is in
+// transit.
 const OnTheWay = 2 * time.Second
 
-// Complete reports whether the history has each version that the judge wrote itself. If
-// not, others are missing, too, and a review could accuse the program of what it did not do.
+// Complete reports whether the history has every version that the judge itself wrote. If not, other versions
+// are missing, too, and a review could report violations that did not happen.
 func (h *History) Complete() bool {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -56,7 +56,7 @@ func (h *History) Complete() bool {
 	return len(missing) == 0
 }
 
-// OverTime returns the findings of a review of all versions.
+// OverTime reviews all versions and returns the findings.
 func (h *History) OverTime(blind []Blindness) []Finding {
 	r := &review{blind: blind, mine: h.mine, removed: h.removed, foos: map[types.UID]*fooSoFar{}, deployments: map[types.UID]*appsv1.Deployment{}}
 	for _, v := range h.sorted() {
@@ -103,7 +103,7 @@ func (r *review) ofDeployment(v version) {
 	}
 	owner := r.foos[oracle.ControllerOf(d)]
 	if owner != nil && (v.deleted || d.DeletionTimestamp != nil) {
-		owner.reached = 0 // The next one begins anew.
+		owner.reached = 0 // The next Deployment starts from 0.
 	}
 	if r.deployments[d.UID] = d; v.deleted {
 		delete(r.deployments, d.UID)
@@ -122,7 +122,8 @@ func (r *review) ofDeployment(v version) {
 	}
 }
 
-// foreignWrite finds that a Deployment was written that no Foo controlled, or another one.
+// foreignWrite finds that the program wrote a Deployment that the Foo does not control, or gave it replicas
+// that its Foo never asked for.
 func (r *review) foreignWrite(v version, before *appsv1.Deployment) {
 	d, owner, was := v.deployment, oracle.ControllerOf(v.deployment), oracle.ControllerOf(before)
 	switch {
@@ -137,8 +138,8 @@ func (r *review) foreignWrite(v version, before *appsv1.Deployment) {
 	}
 }
 
-// second finds that a Foo has got a Deployment of a name that it does not ask for, beside
-// another one. What it asked for before may stay until it is cleaned up.
+// second finds that a Foo got a second Deployment under a name that it does not ask for. A Deployment of an
+// earlier name may stay until it is cleaned up.
 func (r *review) second(v version, owner *fooSoFar) {
 	asked := slices.Contains(owner.named, v.deployment.Name)
 	if v.deployment.Name == owner.Spec.DeploymentName || asked && r.unseen(owner, v.at) {
@@ -156,14 +157,15 @@ func (r *review) second(v version, owner *fooSoFar) {
 	}
 }
 
-// unseen reports whether the program may not know yet how the Foo names its Deployment.
+// unseen reports whether the program may not have received the Foo's current deploymentName.
 func (r *review) unseen(f *fooSoFar, at time.Time) bool {
 	return at.Sub(f.changed) < OnTheWay || slices.ContainsFunc(r.blind, func(b Blindness) bool {
 		return f.changed.After(b.From) && f.changed.Before(b.To) && at.Before(b.To.Add(OnTheWay))
 	})
 }
 
-// numberWritten finds that the program undid what it had reached for this spec.
+// numberWritten finds that the program changed the replicas after they had matched this generation of the
+// spec.
 func (r *review) numberWritten(v version, owner *fooSoFar) {
 	d := v.deployment
 	switch {
@@ -188,8 +190,8 @@ func (r *review) emptied(v version, before *appsv1.Deployment, owner *fooSoFar) 
 	r.add(P1, Gap, v, "the program deleted Deployment %s. Foo %s asks for %s, and has none now.", v.deployment.Name, owner.Name, owner.Spec.DeploymentName)
 }
 
-// owned is what only the controller of a Deployment may write. Status and some
-// annotations are written by the controllers of Kubernetes.
+// owned returns the fields that only a Deployment's controller may write. The controllers of Kubernetes write
+// the status and some annotations.
 func owned(d *appsv1.Deployment) any {
 	annotations := map[string]string{}
 	for name, value := range d.Annotations {
@@ -200,7 +202,7 @@ func owned(d *appsv1.Deployment) any {
 	return []any{d.Spec, d.Labels, annotations, d.OwnerReferences}
 }
 
-// difference names what differs most.
+// difference describes the main difference.
 func difference(before, after *appsv1.Deployment) string {
 	switch {
 	case oracle.ControllerOf(after) != "":

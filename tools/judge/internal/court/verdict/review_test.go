@@ -17,7 +17,7 @@ import (
 	"example.com/byhand/internal/tests/oracle"
 )
 
-// past is a history that a test writes by hand. Between two versions lie 10 seconds.
+// past is a history written by a test. There are 10 seconds between two versions.
 type past struct {
 	*History
 	revision int
@@ -29,7 +29,7 @@ func newPast() *past {
 
 func (p *past) next() string { p.revision++; return fmt.Sprint(p.revision) }
 
-// foo adds a version of a Foo: its name is its UID.
+// foo adds a version of a Foo. Its name is its UID.
 func (p *past) foo(name string, generation int64, deployment string, replicas int32) *past {
 	f := &v1alpha1.Foo{
 		ObjectMeta: metav1.ObjectMeta{Name: name, UID: types.UID(name), ResourceVersion: p.next(), Generation: generation},
@@ -40,7 +40,7 @@ func (p *past) foo(name string, generation int64, deployment string, replicas in
 	return p.version(version{foo: f})
 }
 
-// deployment adds a version of a Deployment that the program wrote: its name is its UID.
+// deployment adds a version of a Deployment, written by the program. Its name is its UID.
 func (p *past) deployment(name, owner string, replicas int32) *past {
 	d := &appsv1.Deployment{ObjectMeta: metav1.ObjectMeta{Name: name, UID: types.UID(name), ResourceVersion: p.next()}, Spec: appsv1.DeploymentSpec{Replicas: &replicas}}
 	d.Status.AvailableReplicas = replicas
@@ -52,7 +52,7 @@ func (p *past) deployment(name, owner string, replicas int32) *past {
 	return p
 }
 
-// another says that another client wrote the last version.
+// another marks the last version as another client's.
 func (p *past) another() *past { p.mine[fmt.Sprint(p.revision)] = true; return p }
 
 // image adds a version of the last Deployment, with a container of this image.
@@ -90,8 +90,7 @@ func (p *past) version(v version) *past {
 
 func (p *past) now() time.Time { return time.Unix(int64(10*p.revision), 0) }
 
-// What a correct controller does is no violation, and each wrong history has the one that is
-// named.
+// A correct controller's history has no violation, and each wrong history has the named one.
 func TestOverTime(t *testing.T) {
 	for _, test := range []struct {
 		reason string
@@ -125,7 +124,7 @@ func TestOverTime(t *testing.T) {
 	}
 }
 
-// A program that cannot know of a change yet may act on what was before it.
+// A program that has not received a change may act on the previous version.
 func TestOverTimeForgivesTheBlind(t *testing.T) {
 	p := newPast().foo("a", 1, "a", 1).deployment("a", "a", 1).foo("a", 2, "b", 1)
 	renamed := p.now()
@@ -134,14 +133,14 @@ func TestOverTimeForgivesTheBlind(t *testing.T) {
 	if got := p.OverTime(blind); len(got) != 0 {
 		t.Errorf("violated: %v", got)
 	}
-	// But not under a name that the Foo has never had.
+	// It may not use a name that the Foo has never had.
 	p.deployment("a-x7k2p", "a", 1)
 	if got := p.OverTime(blind); len(got) != 1 || got[0].Property != P3 {
 		t.Errorf("violated: %v, want P3", got)
 	}
 }
 
-// converged.go finds what is wrong at the end of a history.
+// Wrong finds violations at the end of a history.
 func TestNow(t *testing.T) {
 	for _, test := range []struct {
 		reason string
@@ -171,7 +170,7 @@ func TestNow(t *testing.T) {
 	}
 }
 
-// Of a Foo that the Go type cannot hold no Deployment is asked for.
+// A Foo that the Go type cannot hold asks for no Deployment.
 func TestReadFoo(t *testing.T) {
 	for _, test := range []struct {
 		spec     any
