@@ -1,4 +1,4 @@
-// Command judge tests any Foo controller as a black box, in any language. It explains what is wrong and names
+// Command judge tests any Foo controller as a black box, in any language. It explains each violation and names
 // the file of this repository that does it right.
 //
 //	make judge CONTROLLER='bin/mine --kubeconfig {kubeconfig}'      # in the root: everything, 4 to 15 minutes
@@ -44,15 +44,17 @@
 //
 // Package internal/court is the command. Below it are four packages; each imports only the ones after it:
 //
-//   - anykind judges a program about any other kind: baseline.go learns the right results, script_scenarios.go has the scenarios.
+//   - anykind judges a program about any other kind: baseline.go learns the right results, script_scenarios.go
+//     has the scenarios.
 //   - scenario has the scenarios for Foos in scenarios.go. Their steps are in situations.go, faults.go and hostile.go,
 //     admission.go (rejections and changes by the API server) and users.go (actions of users).
-//   - stage runs one scenario. world.go starts a control plane. program.go and supervise.go start the program as a process
-//     group and restart it when it exits, like a kubelet. stage.go gives it a namespace and a proxy. confined.go limits the
-//     program to this namespace, so most scenarios run in parallel. canary.go measures when the machine is slow, and
-//     wait.go has the waits of a step.
-//   - verdict has the properties. history.go watches past the proxy. converged.go compares the present state with the oracle
-//     of this repository's tests, review.go checks every revision. report.go prints the result, explanations.go explains it.
+//   - stage runs one scenario. world.go starts a control plane. program.go and supervise.go start the program as
+//     a process group and restart it when it exits, like a kubelet. stage.go gives it a namespace and a proxy.
+//     confined.go limits the program to this namespace, so most scenarios run in parallel. canary.go measures when
+//     the machine is slow. wait.go has the waits of a step.
+//   - verdict has the properties. history.go watches past the proxy. converged.go compares the present state with
+//     the oracle of this repository's tests. review.go checks every revision. report.go prints the result,
+//     explanations.go explains it.
 //
 // Situations run on a whole control plane. Faults run on an API server alone: the judge plays the controllers
 // of Deployments (play.go) and quotas, so only the program takes time.
@@ -67,7 +69,7 @@
 //	- create: kubectl apply -f desk.yaml
 //	- change: kubectl patch desk a --type merge -p '{"spec":{"seats":3}}'
 //	- delete: kubectl delete desk a
-//	allow:                                              # accepted findings: the line that the judge prints, or its beginning
+//	allow:                                              # accepted findings, as printed, or their beginnings
 //	- drift deployments .spec.template
 //
 // kubectl uses a new namespace in each scenario; $NAMESPACE has its name. A step may wait for a finalizer, as
@@ -88,10 +90,10 @@
 // Limitations:
 //
 //   - A program that is wrong in the same way without a fault counts as right. Read the printed result.
-//   - Objects without a namespace, other namespaces and anything outside the API server are not compared. A program that serves
-//     webhooks cannot be reached.
-//   - The controllers of Kubernetes run, too. Pods run nothing, and a Pod of a Job completes at once. To keep it pending,
-//     give it a nodeSelector that no node has. A command in a Pod (exec) is rejected, also without a fault.
+//   - Objects without a namespace, other namespaces and anything outside the API server are not compared. Webhooks
+//     that the program serves cannot be reached.
+//   - The controllers of Kubernetes run, too. Pods run nothing, and a Pod of a Job completes at once. To keep it
+//     pending, give it a nodeSelector that no node has. A command in a Pod (exec) is rejected, also without a fault.
 //   - A scenario ends with the first step in which the program falls short.
 //
 // # In memory
@@ -116,16 +118,16 @@
 //
 // # Caveats
 //
-//   - Each wait is bounded by a minute, or ten times what the program takes without faults. A program that polls less often
-//     falls short. A slow machine extends all waits: canary.go continuously measures how long an event takes.
-//   - A scenario that falls short in parallel is repeated alone. One that falls short on a slow machine is repeated, too.
-//     The repetition counts. So a program with a fixed port can be judged, but slowly: use -beside 1.
+//   - Each wait is bounded by a minute, or ten times what the program takes without faults. A program that polls
+//     less often falls short. A slow machine extends all waits: canary.go keeps measuring how long an event takes.
+//   - A scenario that falls short in parallel is repeated alone. One that falls short on a slow machine is
+//     repeated, too. The repetition counts. So a program with a fixed port takes longer: use -beside 1.
 //   - A program may watch more than Foos and Deployments. It sees other resources of the whole cluster.
 //   - Behind a proxy that loses bookmarks a program has 150 s to work anyway, or to exit. A log line or an unready
 //     probe is not enough: logs may stay unread, and the judge does not see probes.
 //   - Only the scenario idle checks P2 over a long time; elsewhere the program must be silent for 2 s.
-//   - A stale start needs a program that accepts cached lists (resourceVersion=0). client-go's informers do so when the API
-//     server has no streaming lists. stale-start rejects streaming lists, stale-start-streaming forwards them.
+//   - A stale start needs a program that accepts cached lists (resourceVersion=0). client-go's informers do so when
+//     the API server has no streaming lists. stale-start rejects streaming lists, stale-start-streaming forwards them.
 //   - Goroutines and times differ in each run.
 //   - The judge and byhand have the same authors. -caveats adds the known limitations of byhand that can be played.
 //   - A process that leaves its group and clears its environment is not found, and keeps running.

@@ -52,7 +52,7 @@ func TestShort(t *testing.T) {
 	}
 }
 
-// An accepted finding includes all below it.
+// A line of allow accepts a finding and everything below it.
 func TestAllows(t *testing.T) {
 	s := &script.Script{Allow: []script.Line{{Text: "drift deployments .spec.replicas"}, {Text: "set-back P7"}, {Text: "down pods"}}}
 	for finding, want := range map[string]bool{

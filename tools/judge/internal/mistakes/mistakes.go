@@ -79,7 +79,7 @@ var All = []Mistake{
 		Scenario: "set-back", Script: "set-back", Says: "the event leads to the next write", File: "controller/rewrites.go"},
 }
 
-// Prepare returns a folder with the solution. The variable Environment selects its mistake.
+// Prepare returns a folder with the solution. Environment selects its mistake.
 func Prepare(t testing.TB) (dir string) {
 	t.Helper()
 	root, err := plane.Root()

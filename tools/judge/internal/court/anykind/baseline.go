@@ -27,21 +27,21 @@ const (
 )
 
 const (
-	// silence is how long nothing may happen when all is done, and patienceAtRest how long the judge waits for that.
+	// silence is how long nothing may happen when all is done, and patienceAtRest limits the wait for it.
 	silence, patienceAtRest = 3 * time.Second, 40 * time.Second
-	// collecting is how long the garbage collector may take: it finds out about new kinds every 30 s.
+	// collecting is how long the garbage collector may take: it discovers new kinds every 30 s.
 	collecting = time.Minute
-	// BoundOfScript is judge.bound: after refused lists client-go's Reflector waits up to 26 s.
+	// BoundOfScript is Judge.Bound for a script: client-go's Reflector waits up to 26 s after rejected lists.
 	BoundOfScript = 40 * time.Second
 )
 
-// learn plays the script without a fault, until two runs end with the same objects, and keeps what they have in common. It returns what is
-// wrong even so.
+// learn plays the script without a fault until two runs end with the same objects, and keeps their common
+// values. It returns violations that occur even so.
 func learn(ctx context.Context, w *stage.World, play player) verdict.Result {
 	t := w.Judge.Told
 	sc := stage.Scenario{Name: scenario.FaultFree, What: "The script without a fault.", Judged: P1 | P2 | P3 | P4 | P7, Calibrates: true, Steps: []stage.Step{learned}}
 	var before []stage.End
-	short := 0 // What is wrong once only does not count.
+	short := 0 // A single failure does not count.
 	for range 6 {
 		t.Ends = nil
 		r := stage.Must(play(ctx, &sc))
@@ -62,10 +62,10 @@ func learn(ctx context.Context, w *stage.World, play player) verdict.Result {
 	return verdict.Result{}
 }
 
-// learned plays the script and keeps what is stored after each step.
+// learned plays the script and keeps the result of each step.
 func learned(s *stage.Stage) {
 	t := s.Judge.Told
-	s.Baseline = t.File // It is not that of Foos.
+	s.Baseline = t.File // Only that it is not empty matters.
 	for i := range t.Steps {
 		plays(i)(s)
 		if !s.Quiet(silence, patienceAtRest) {
@@ -77,7 +77,8 @@ func learned(s *stage.Stage) {
 	stage.Check(worthwhile(t))
 }
 
-// worthwhile fails if nothing can be said about the program: a program that does nothing is right in each scenario.
+// worthwhile fails if no verdict on the program is possible: a program that does nothing would pass each
+// scenario.
 func worthwhile(t *stage.Told) error {
 	switch {
 	case len(t.Users) == 0:
@@ -89,8 +90,8 @@ func worthwhile(t *stage.Told) error {
 	return nil
 }
 
-// ended is the end of the step that was played last. When there is no object of the user any more, it waits for the garbage collector, and finds what is
-// left: P4.
+// ended returns the result of the last played step. When no object of the user is left, it waits for the
+// garbage collector, and finds the objects that remain: P4.
 func ended(s *stage.Stage) (is stage.End) {
 	t, left := s.Judge.Told, ""
 	if !s.Await(collecting, func() bool {
@@ -123,11 +124,11 @@ func alive(objects []*stage.Stored) map[string]int {
 	return n
 }
 
-// counted finds that in the step that was played last the program itself took away the last object of a resource, while there was
-// one before and one afterwards (P1), or that there were more than without a fault (P3).
+// counted checks the last played step. It finds that the program deleted the last object of a resource that
+// has objects before and after (P1), or that more existed at the same time than without a fault (P3).
 func counted(s *stage.Stage) { count(s, s.Tries(s.Part.Began)) }
 
-// count is counted, for a program that has sent this.
+// count is counted for these requests of the program.
 func count(s *stage.Stage, sent []verdict.Request) {
 	var made []*stage.Stored
 	if i := s.Part.Step; i > 0 {
@@ -138,14 +139,14 @@ func count(s *stage.Stage, sent []verdict.Request) {
 	for resource := range alive(slices.Concat(made, end.Made)) {
 		n, usual := tallied(s.Judge.Told, resource, before[resource], sent), tallied(s.Judge.Told, resource, before[resource], end.Writes)
 		if usual.end != after[resource] {
-			continue // Others delete some, as the garbage collector does, and the requests do not show when.
+			continue // Other clients delete some, such as the garbage collector. The requests do not show when.
 		}
-		usually := usual.least == 0 && !s.Scenario.Calibrates // It is so without a fault, too.
+		usually := usual.least == 0 && !s.Scenario.Calibrates // The gap exists without a fault, too.
 		if n.least == 0 && before[resource] > 0 && after[resource] > 0 && !usually {
 			s.Find(verdict.Found(P1, verdict.Gap, time.Now(), "In %s the program has deleted the last of its %s before there was another one.", lastStep(s), resource))
 		}
-		// Who replaces old ones by new ones, and lets them overlap, may do so in another order each time: then there were too
-		// many only if more were created, too.
+		// A program whose old and new objects overlap may replace them in a different order each time. Then
+		// there were too many only if it also created more.
 		overlap := usual.most > max(before[resource], usual.end)
 		if n.most > usual.most && (!overlap || n.created > usual.created) {
 			s.Find(verdict.Found(P3, verdict.Twice, time.Now(), "In %s there were %d %s at the same time; without a fault %d at most.", lastStep(s), n.most, resource, usual.most))
@@ -153,11 +154,12 @@ func count(s *stage.Stage, sent []verdict.Request) {
 	}
 }
 
-// tally is how few and how many objects of a resource there were at a time, how many at the end, and how many were created.
+// tally has the fewest and the most objects of a resource at one time, how many there were at the end, and
+// how many were created.
 type tally struct{ least, most, end, created int }
 
-// tallied counts while the program sends these requests. There were n before. What is deleted and leaves what it has made, as a
-// StatefulSet does whose Pods run on until another one takes them, is no gap until then.
+// tallied counts objects while the program sends these requests; n existed before. A DELETE that orphans
+// dependents, such as a StatefulSet's Pods, opens no gap: the dependents run until a new object adopts them.
 func tallied(t *stage.Told, resource string, n int, sent []verdict.Request) tally {
 	is, runsOn := tally{least: n, most: n, end: n}, 0
 	for _, r := range sent {
@@ -178,8 +180,8 @@ func tallied(t *stage.Told, resource string, n int, sent []verdict.Request) tall
 	return is
 }
 
-// mask masks the values that two runs do not have in common. It reports whether they have the same objects; what has
-// another name each time is not compared by its name from then on.
+// mask masks the values that differ between two runs. It reports whether both have the same objects. From
+// then on, objects whose names changed are not compared by name.
 func mask(t *stage.Told, before []stage.End) (same bool) {
 	same = true
 	for i, end := range t.Ends {
@@ -197,8 +199,8 @@ func mask(t *stage.Told, before []stage.End) (same bool) {
 	return same
 }
 
-// late starts the program for the first time after a step, without a fault, and notes the conditions that only one of the
-// runs has: a program may add a condition only when it sees a change.
+// late starts the program for the first time after a step, without a fault. It records the conditions that
+// only one of the runs has: a program may add a condition only when it sees a change.
 func late(i int) stage.Step {
 	return func(s *stage.Stage) {
 		t := s.Judge.Told
@@ -222,7 +224,7 @@ func learnHistory(ctx context.Context, t *stage.Told, play player) {
 	}
 }
 
-// print says what was learned: the values of each new object, and each change.
+// print writes the learned results: the values of each new object, and each change.
 func print(t *stage.Told, w io.Writer) {
 	fmt.Fprintf(w, "# Learned from %s without a fault. The judge compares with this. Check it: if the program is wrong here, the judge does not notice.\n", t.File)
 	before := script.Snapshot{}
@@ -257,10 +259,11 @@ func short(text string) string {
 
 func listed(names []string) string { return cmp.Or(strings.Join(names, ", "), "none") }
 
-// player plays a scenario, and returns what came of it.
+// player plays a scenario and returns its result.
 type player = func(ctx context.Context, sc *stage.Scenario) (verdict.Result, error)
 
-// LearnScript learns on a new control plane, and says what. It reports whether there is something to compare with.
+// LearnScript learns the results on a new control plane, and prints them. It reports whether there are
+// results to compare with.
 func LearnScript(ctx context.Context, w *stage.World, play player, report func(verdict.Result)) (learned bool, err error) {
 	t := w.Judge.Told
 	err = stage.Try(func() {

@@ -24,8 +24,8 @@ import (
 	"example.com/byhand/tools/judge/script"
 )
 
-// ReadKind reads the definition and the sample in the folder config of a program, as make new has them. It
-// returns nil if there is no definition.
+// ReadKind reads the CRD and the sample in a program's folder config, as created by make new. It returns nil
+// without a CRD.
 func ReadKind(dir string) (*stage.Kind, error) {
 	definition, err := os.ReadFile(filepath.Join(dir, "config", "crd.yaml"))
 	if errors.Is(err, os.ErrNotExist) {
@@ -42,7 +42,7 @@ func ReadKind(dir string) (*stage.Kind, error) {
 	return k, yaml.Unmarshal(sample, &k.Sample.Object)
 }
 
-// Words replaces those of Foos by those of the kind, if there is one.
+// Words returns a replacer of Foos' words by the kind's. It replaces nothing if k is nil.
 func Words(k *stage.Kind) *strings.Replacer {
 	if k == nil {
 		return strings.NewReplacer()
@@ -51,8 +51,8 @@ func Words(k *stage.Kind) *strings.Replacer {
 		"a Deployment", "an object that it makes", "The Deployment", "The object that it makes", "Deployment", "object that it makes")
 }
 
-// InItsWords says what is wrong in words of the kind. What is done right is in byhand, with its Foos,
-// and a real bug is what it was.
+// InItsWords describes the violations in the kind's words. The solution still names byhand's Foos; a real bug
+// is unchanged.
 func InItsWords(k *stage.Kind, r *verdict.Result) {
 	words := Words(k)
 	for i := range r.Violations {
@@ -61,8 +61,9 @@ func InItsWords(k *stage.Kind, r *verdict.Result) {
 	}
 }
 
-// KindScenarios returns the scenarios that the API server in memory can play: for Foos, if there is no kind, and otherwise those that any
-// kind can play, in its own words, and always the one without a fault that teaches the judge what is right.
+// KindScenarios returns the scenarios that the in-memory API server can play. If k is nil, these are the
+// chosen ones for Foos. Otherwise these are the chosen ones that fit any kind, in its words, and create,
+// which learns the right results.
 func KindScenarios(k *stage.Kind, chosen []stage.Scenario) (playable []stage.Scenario) {
 	if k == nil {
 		return slices.DeleteFunc(slices.Clone(chosen), func(sc stage.Scenario) bool { return sc.Real })
@@ -74,7 +75,7 @@ func KindScenarios(k *stage.Kind, chosen []stage.Scenario) (playable []stage.Sce
 		}
 		if steps := steps[sc.Name]; steps != nil || sc.PerWrite != testkit.Pass {
 			sc.What, sc.Steps, sc.Judged, sc.Unplayed = words.Replace(sc.What), steps, sc.Judged&^(P3|P4|P5|P8), true
-			switch { // Nothing else looks at these two.
+			switch { // Only these scenarios check P4 and P5.
 			case strings.HasPrefix(sc.Name, "deleted-"):
 				sc.Judged |= P4
 			case strings.HasPrefix(sc.Name, "name-"):
@@ -86,7 +87,7 @@ func KindScenarios(k *stage.Kind, chosen []stage.Scenario) (playable []stage.Sce
 	return playable
 }
 
-// ofAnyKind are the steps of scenarios for a kind that is no Foo.
+// ofAnyKind returns the steps of scenarios for a kind other than Foo.
 func ofAnyKind() map[string][]stage.Step {
 	return map[string][]stage.Step{
 		"create":             {Added, atRest, learnBegun, ChangedByUser, atRest, learnChanged},
@@ -113,13 +114,13 @@ func ofAnyKind() map[string][]stage.Step {
 	}
 }
 
-// path is where an object of the kind is.
+// path returns the path of the object a.
 func path(s *stage.Stage) string {
 	k := s.Judge.Kind
 	return fmt.Sprintf("/apis/%s/namespaces/%s/%s/a", k.GroupVersion(), s.Namespace, k.Plural)
 }
 
-// stored is all that is stored as text, without what is different each time.
+// stored returns all stored objects as text, without values that differ between runs.
 func stored(s *stage.Stage) string {
 	names, text := []string{s.Namespace, "NAMESPACE"}, ""
 	for _, path := range append(s.Api.Paths(s.Judge.Kind.Plural), s.Made()...) {
@@ -158,15 +159,15 @@ func atRest(s *stage.Stage) {
 	}
 }
 
-// Kept waits until all is stored as in the run without a fault, when the script has begun or at its end,
-// and then until the program is silent.
+// Kept waits until the stored state is as in the run without a fault, and then until the program is silent.
+// begun selects the state before the user's change, or the one at the end.
 func Kept(p verdict.Properties, l *verdict.Lesson, begun bool) stage.Step {
 	return func(s *stage.Stage) {
 		want, now, version := s.Judge.Kind.Changed, "", -1
 		if begun {
 			want = s.Judge.Kind.Begun
 		}
-		const bound = 5 * time.Minute // A resync is no way to notice something.
+		const bound = 5 * time.Minute // The program must not depend on a resync.
 		s.Within(bound, func() bool {
 			if changed := s.Api.Version(); changed != version {
 				now, version = stored(s), changed
@@ -190,21 +191,21 @@ func silently(steps ...stage.Step) stage.Step {
 	}
 }
 
-// ChangedByUser changes the first value in the spec that the schema lets be another one.
+// ChangedByUser changes the first value in the spec that the schema lets change.
 func ChangedByUser(s *stage.Stage) {
 	s.Api.Edit(path(s), func(object *unstructured.Unstructured) {
 		drift(object.Object, func() bool { return len(s.Judge.Kind.Schema.Validate(object.Object, nil)) == 0 })
 	})
 }
 
-// driftedByHand changes the first value of each object that the program has made.
+// driftedByHand changes the first value of each of the program's objects.
 func driftedByHand(s *stage.Stage) {
 	for _, path := range s.Made() {
 		s.Api.Edit(path, func(object *unstructured.Unstructured) { drift(object.Object, func() bool { return true }) })
 	}
 }
 
-// drift changes the first value with which admitted returns true.
+// drift changes the first value for which admitted returns true.
 func drift(object map[string]any, admitted func() bool) {
 	for _, leaf := range script.Leaves(object) {
 		leaf.Set(leaf.Other())
@@ -215,7 +216,7 @@ func drift(object map[string]any, admitted func() bool) {
 	}
 }
 
-// driftedAlways takes steps while what the program writes drifts on its way, each time with another annotation.
+// driftedAlways takes steps while each write of the program is changed on its way, and gets a new annotation.
 func driftedAlways(steps ...stage.Step) stage.Step {
 	return func(s *stage.Stage) {
 		s.Proxy.Mutate(func(r *http.Request, object map[string]any) {
@@ -229,15 +230,15 @@ func driftedAlways(steps ...stage.Step) stage.Step {
 	}
 }
 
-// removed removes what the program has made, or what has its names.
+// removed removes the program's objects, or other objects with their names.
 func removed(s *stage.Stage) {
 	for _, path := range s.Made() {
 		s.Api.Remove(path)
 	}
 }
 
-// taken creates the object a when its names are taken, by what must stay as it is: P5. labelled is as
-// what the program makes, which its informer may select by.
+// taken creates the object a while other objects have its names, which must stay unchanged: P5. If labelled,
+// they have the labels of the program's objects, by which its informer may select.
 func taken(labelled bool) stage.Step {
 	return func(s *stage.Stage) {
 		theirs := map[string]string{}
@@ -250,7 +251,7 @@ func taken(labelled bool) stage.Step {
 			s.Api.Add(path, stranger)
 			theirs[path] = s.Api.Get(path).GetResourceVersion()
 		}
-		// Who does not see it tries again, more and more seldom, and is refused: no silence is asked for.
+		// A program that does not see them retries with growing pauses, so no silence is required.
 		s.Take(Added, scenario.Few(40, scenario.Wait(10*time.Minute)))
 		for path, version := range theirs {
 			if now := s.Api.Get(path); now == nil || now.GetResourceVersion() != version {
@@ -260,14 +261,13 @@ func taken(labelled bool) stage.Step {
 	}
 }
 
-// forgotten makes the object a and what was made for it vanish.
+// forgotten removes the object a and the objects made for it.
 func forgotten(s *stage.Stage) {
 	s.Api.Remove(path(s))
 	s.Take(atRest, removed)
 }
 
-// collected fails if the garbage collector, which has had a minute, leaves what was made for an object
-// that is gone: P4.
+// collected fails if the garbage collector, which had a minute, leaves objects made for a deleted object: P4.
 func collected(s *stage.Stage) {
 	atRest(s)
 	for _, path := range s.Made() {
@@ -279,7 +279,7 @@ func collected(s *stage.Stage) {
 	}
 }
 
-// deleted deletes the object a. A finalizer, if there is one, holds it.
+// deleted deletes the object a. A finalizer holds it, unless it is "".
 func deleted(finalizer string) stage.Step {
 	return func(s *stage.Stage) {
 		if finalizer != "" {
@@ -289,7 +289,7 @@ func deleted(finalizer string) stage.Step {
 	}
 }
 
-// goneForGood does what the garbage collector does, and then nothing may be made again: P4.
+// goneForGood plays the garbage collector. After that the program must make no object: P4.
 func goneForGood(s *stage.Stage) {
 	s.Take(atRest, removed, scenario.Wait(10*time.Minute))
 	if made := s.Made(); len(made) > 0 {
@@ -299,7 +299,7 @@ func goneForGood(s *stage.Stage) {
 
 func compacted(s *stage.Stage) { s.Api.Compact() }
 
-// heldMade is held, for what the program makes.
+// heldMade is scenario.Held for the first resource that the program makes.
 func heldMade(d time.Duration, steps ...stage.Step) stage.Step {
 	return func(s *stage.Stage) { scenario.Held(d, s.Resources()[0], steps...)(s) }
 }

@@ -21,7 +21,7 @@ import (
 	"example.com/byhand/tools/judge/script"
 )
 
-// ReadScript reads a script and checks what it allows.
+// ReadScript reads a script and checks that each line of allow begins with a scenario.
 func ReadScript(file string) (*stage.Told, error) {
 	s, err := script.Read(file)
 	if err != nil {
@@ -57,16 +57,16 @@ func plays(i int) stage.Step {
 	}
 }
 
-// lastStep is the step that was played last, in words.
+// lastStep describes the last played step.
 func lastStep(s *stage.Stage) string {
 	t, i := s.Judge.Told, s.Part.Step
 	return fmt.Sprintf("step %s (%s:%d)", t.Steps[i].Name, t.File, t.Steps[i].At)
 }
 
-// keeps waits until all is stored as after the step that was played last, without a fault: P1, P4, P6.
+// keeps waits until the stored state is as after the last played step without a fault: P1, P4, P6.
 func keeps(s *stage.Stage) { keepsWithin(s, s.Bound) }
 
-// keepsWithin is keeps with a bound of its own.
+// keepsWithin is keeps with a given bound.
 func keepsWithin(s *stage.Stage, bound time.Duration) {
 	t := s.Judge.Told
 	var all []script.Difference
@@ -79,12 +79,12 @@ func keepsWithin(s *stage.Stage, bound time.Duration) {
 	}, func() verdict.Finding { return differs(s, bound, all) })
 }
 
-// startsLate reports whether the program does not see everything that happens in a scenario.
+// startsLate reports whether the program misses events in a scenario.
 func startsLate(sc *stage.Scenario) bool {
 	return strings.HasPrefix(sc.Name, "fresh-") || slices.Contains([]string{"down", "events-missed", "stale-start"}, sc.Name)
 }
 
-// differs says that what is stored is not what it is without a fault.
+// differs returns a finding about the differences from the result without a fault.
 func differs(s *stage.Stage, bound time.Duration, all []script.Difference) verdict.Finding {
 	p, l := P6, verdict.Different
 	var lines, allow []string

@@ -23,9 +23,9 @@ import (
 	"example.com/byhand/tools/judge/script"
 )
 
-// ScriptScenarios are those of a script about any kind.
+// ScriptScenarios returns the scenarios of a script about any kind.
 func ScriptScenarios(t *stage.Told) (all []stage.Scenario) {
-	// P1, P4, P6 and P7 are looked at after each step: keeps, exits.
+	// Each step checks P1, P4 and P6 (keeps). An exit (P7) counts at any time.
 	add := func(more verdict.Properties, name, what string, steps ...stage.Step) {
 		all = append(all, stage.Scenario{Name: name, What: what, Judged: P1 | P4 | P6 | P7 | more, Steps: steps})
 	}
@@ -59,7 +59,7 @@ func ScriptScenarios(t *stage.Told) (all []stage.Scenario) {
 	return all
 }
 
-// steps plays the first steps of the script in a way.
+// steps plays the first n steps of the script with play.
 func steps(n int, play func(s *stage.Stage, i int)) stage.Step {
 	return func(s *stage.Stage) {
 		for i := range n {
@@ -68,13 +68,14 @@ func steps(n int, play func(s *stage.Stage, i int)) stage.Step {
 	}
 }
 
-// asTold plays a step, which ends as without a fault.
+// asTold plays a step that must end as without a fault.
 func asTold(s *stage.Stage, i int) { s.Take(plays(i), keeps, counted) }
 
-// rests waits until all is stored as after a step without a fault, and stays so: a status may lag behind.
+// rests waits until the stored state is as after a step without a fault, and stays so: a status may lag
+// behind.
 func rests(s *stage.Stage) { s.Take(keeps, rested, keeps) }
 
-// rested waits until the program is silent for some time, or patience is over.
+// rested waits until the program is silent, at most patienceAtRest.
 func rested(s *stage.Stage) { s.Quiet(silence, patienceAtRest) }
 
 // startsAfter starts the program for the first time after a step.
@@ -87,8 +88,8 @@ func startsAfter(i int) stage.Step {
 	}
 }
 
-// atMost plays the script until the last step after which there are objects, of the program if it makes any, and then until
-// all is at rest.
+// atMost plays the script until the last step after which the program's objects exist, or any objects if it
+// makes none. Then it waits until all is at rest.
 func atMost(s *stage.Stage) {
 	made := s.Judge.Told.Makes()
 	for last, end := range slices.Backward(s.Judge.Told.Ends) {
@@ -102,14 +103,14 @@ func atMost(s *stage.Stage) {
 
 func never(*stage.Stage) bool { return false }
 
-// makes ends the stage if there is nothing that the program has made.
+// makes ends the stage if the program makes no objects.
 func makes(s *stage.Stage) {
 	if !s.Judge.Told.Makes() {
 		stage.Check(stage.NotJudged("the program creates no object, it only changes the user's"))
 	}
 }
 
-// met ends the stage if the fault has met no request: then nothing was tested.
+// met ends the stage if no request met the fault: then nothing was tested.
 func met(s *stage.Stage) {
 	if s.Met.Load() == 0 {
 		stage.Check(stage.NotJudged("the program has sent no request that the fault could meet"))
@@ -119,8 +120,9 @@ func met(s *stage.Stage) {
 // mostDown is how long a step may keep the program from acting.
 const mostDown = 20 * time.Second
 
-// during begins steps while the program cannot act, and waits until they have ended or enough has happened, but not longer than
-// mostDown. end waits for the rest: kubectl delete waits for a finalizer, which only the program removes.
+// during returns two steps. begin starts steps while the program cannot act, and waits until they have ended
+// or enough returns true, at most mostDown. end waits for the rest: kubectl delete waits for a finalizer that
+// only the program removes.
 func during(enough func(s *stage.Stage) bool, steps ...stage.Step) (begin, end stage.Step) {
 	ended := make(chan error, 1)
 	begin = func(s *stage.Stage) {
@@ -136,7 +138,7 @@ func during(enough func(s *stage.Stage) bool, steps ...stage.Step) (begin, end s
 	return begin, func(*stage.Stage) { stage.Check(<-ended) }
 }
 
-// onFirst makes a fault happen to the first try of each different write of each step.
+// onFirst injects a fault into the first try of each different write of each step.
 func onFirst(fault testkit.Fault) stage.Step {
 	return func(s *stage.Stage) {
 		var tried sync.Map
@@ -151,8 +153,8 @@ func onFirst(fault testkit.Fault) stage.Step {
 	}
 }
 
-// refused plays a step while writes are refused for the first seconds. Meanwhile the program must not delete the last of the
-// objects that it has made.
+// refused plays a step while writes are rejected for the first seconds. Meanwhile the program must not delete
+// its last object.
 func refused(code int, methods ...string) func(s *stage.Stage, i int) {
 	return func(s *stage.Stage, i int) {
 		writes := map[string]bool{}
@@ -173,8 +175,8 @@ func refused(code int, methods ...string) func(s *stage.Stage, i int) {
 	}
 }
 
-// missed plays a script of which the program misses all between the first step and the last one, and then the last one.
-// It misses something twice at most: each time it waits longer before it reads again.
+// missed plays the first step. Then the program misses the steps up to the last but one, and then the last.
+// There are only two such periods, because the program waits longer each time before it reads again.
 func missed(s *stage.Stage) {
 	asTold(s, 0)
 	var unheard []stage.Step
@@ -188,8 +190,8 @@ func missed(s *stage.Stage) {
 	}
 }
 
-// stale plays a step, and then starts the program with a list from before it. If an object of the user was being deleted
-// in this step or in one before it, it also starts with a list from that moment.
+// stale plays a step, and then starts the program with a list from before it. If an object of the user was
+// being deleted in this or an earlier step, it starts the program with a list from that moment, too.
 func stale(s *stage.Stage, i int) {
 	if i == 0 {
 		asTold(s, 0)
@@ -203,7 +205,8 @@ func stale(s *stage.Stage, i int) {
 	}
 }
 
-// undoes starts the program as of a version, after a step. What it changes then, it changes because of that: P6.
+// undoes starts the program as of a version, after a finished step. The program must not change anything
+// then: P6.
 func undoes(version string, why *verdict.Lesson, when string) stage.Step {
 	return func(s *stage.Stage) {
 		before, began := versions(s), time.Now()
@@ -223,7 +226,7 @@ func undoes(version string, why *verdict.Lesson, when string) stage.Step {
 	}
 }
 
-// versions are those of the objects that are compared, by resource and name.
+// versions returns the resourceVersions of the compared objects, by resource and name.
 func versions(s *stage.Stage) map[string]string {
 	_, objects := s.Look()
 	versions := map[string]string{}
@@ -233,7 +236,8 @@ func versions(s *stage.Stage) map[string]string {
 	return versions
 }
 
-// dyingSince returns the first version since another one at which an object of the user was being deleted, or "".
+// dyingSince returns the first version after this one at which an object of the user was being deleted, or
+// "".
 func dyingSince(s *stage.Stage, version string) string {
 	for resource := range s.Judge.Told.Users {
 		events := stage.Must(s.Client(resource).Watch(s.Ctx, metav1.ListOptions{ResourceVersion: version, TimeoutSeconds: new(int64(1))}))
@@ -247,13 +251,13 @@ func dyingSince(s *stage.Stage, version string) string {
 	return ""
 }
 
-// itsObjects returns what the program has made.
+// itsObjects returns the program's objects.
 func itsObjects(s *stage.Stage) []*stage.Stored {
 	_, objects := s.Look()
 	return slices.DeleteFunc(objects, func(o *stage.Stored) bool { return !s.Judge.Told.IsMade(o) })
 }
 
-// driftEach changes each value that the program has sent for what it made: it is set back. P1.
+// driftEach changes each value that the program has set. The program must set it back: P1.
 func driftEach(s *stage.Stage) {
 	const enough = 5
 	var wrong, allow []string
@@ -287,11 +291,11 @@ func driftEach(s *stage.Stage) {
 	}
 }
 
-// onItsWay is how long the program may take to set a value back. Then the judge does.
+// onItsWay is how long the program may take to set a value back. After that the judge does it.
 const onItsWay = 5 * time.Second
 
-// setIn are the values of an object that the program has sent to create it, as they are stored. Of the user's object they
-// are the values that the program has written.
+// setIn returns the stored values that the program has sent to create an object. For the user's object it
+// returns the values that the program has written.
 func setIn(t *stage.Told, o *stage.Stored) []script.Leaf {
 	sent := map[string]bool{}
 	if t.IsMade(o) {
@@ -304,7 +308,8 @@ func setIn(t *stage.Told, o *stage.Stored) []script.Leaf {
 	return slices.DeleteFunc(script.Leaves(o.Object), func(leaf script.Leaf) bool { return !sent[leaf.Path] })
 }
 
-// setsBack gives a value another one, and reports whether the API server admits that, and whether the program sets it back.
+// setsBack changes a value. It reports whether the API server admits the change, and whether the program sets
+// it back.
 func setsBack(s *stage.Stage, o *stage.Stored, leaf script.Leaf) (admitted, back bool) {
 	if !change(s, o, leaf, leaf.Other()) {
 		return false, false
@@ -319,7 +324,7 @@ func setsBack(s *stage.Stage, o *stage.Stored, leaf script.Leaf) (admitted, back
 	return true, back
 }
 
-// change gives a value of an object another one, as another user does. The API server may not admit that.
+// change changes a value of an object, like another user. It reports whether the API server admits it.
 func change(s *stage.Stage, o *stage.Stored, leaf script.Leaf, value any) (admitted bool) {
 	_, err := s.Client(o.Resource).Patch(s.Ctx, o.GetName(), types.JSONPatchType, stage.Encoded([]stage.Object{{"op": "replace", "path": leaf.Pointer, "value": value}}), metav1.PatchOptions{})
 	if apierrors.IsInvalid(err) || apierrors.IsForbidden(err) || apierrors.IsBadRequest(err) || apierrors.IsNotFound(err) {
@@ -329,19 +334,19 @@ func change(s *stage.Stage, o *stage.Stored, leaf script.Leaf, value any) (admit
 	return true
 }
 
-// deleteMade deletes what the program has made.
+// deleteMade deletes the program's objects.
 func deleteMade(s *stage.Stage) {
 	for _, o := range itsObjects(s) {
 		remove(s, o)
 	}
 }
 
-// remove deletes an object, if it is there.
+// remove deletes an object if it exists.
 func remove(s *stage.Stage, o *stage.Stored) {
 	stage.Check(scenario.IgnoreNotFound(s.Client(o.Resource).Delete(s.Ctx, o.GetName(), metav1.DeleteOptions{PropagationPolicy: new(metav1.DeletePropagationBackground)})))
 }
 
-// die deletes the user's objects, which a finalizer holds, and then what was made for them: P4.
+// die deletes the user's objects, which a finalizer holds, and then the program's objects for them: P4.
 func die(s *stage.Stage) {
 	_, objects := s.Look()
 	for _, o := range objects {
@@ -353,13 +358,13 @@ func die(s *stage.Stage) {
 	}
 	s.Take(rested, deleteMade, rested)
 	for _, o := range itsObjects(s) {
-		if o.GetDeletionTimestamp() == nil { // What was deleted has one, or is gone.
+		if o.GetDeletionTimestamp() == nil { // A deleted object has one, or is gone.
 			s.Find(verdict.Found(P4, verdict.ForTheDying, time.Now(), "The user's objects have a deletionTimestamp, and a finalizer holds them. What was made for them was deleted, and the program has made %s again.", o.Name))
 		}
 	}
 }
 
-// opposeFirst sets the first value that the program sets back to another one, again and again: P7.
+// opposeFirst keeps changing the first value that the program sets back: P7.
 func opposeFirst(s *stage.Stage) {
 	_, objects := s.Look()
 	for _, o := range objects {
@@ -367,7 +372,7 @@ func opposeFirst(s *stage.Stage) {
 			if _, back := setsBack(s, o, leaf); back {
 				oppose := func(s *stage.Stage) { change(s, o, leaf, leaf.Other()) }
 				s.Take(scenario.Meanwhile(5*time.Millisecond, oppose, scenario.FewTries(false, 15, verdict.Endless, scenario.Wait(15*time.Second))))
-				keepsWithin(s, 2*s.Bound) // Who doubles its pauses may have to wait as long again.
+				keepsWithin(s, 2*s.Bound) // A program that doubles its pauses may need as long again.
 				return
 			}
 		}
@@ -375,8 +380,9 @@ func opposeFirst(s *stage.Stage) {
 	stage.Check(stage.NotJudged("the program sets no value back"))
 }
 
-// namesTaken plays the script until the program makes something, whose names are taken: nothing of others is written (P5), and
-// what they do is no reason to write anything (P2). When the names are free the program makes what it makes.
+// namesTaken plays the script until the program makes objects, while other objects have their names. The
+// program must not write these (P5), nor write anything because they change (P2). When the names are free it
+// makes its objects.
 func namesTaken(s *stage.Stage) {
 	t := s.Judge.Told
 	first := slices.IndexFunc(t.Ends, func(end stage.End) bool { return len(end.Made) > 0 })
@@ -387,7 +393,7 @@ func namesTaken(s *stage.Stage) {
 		}
 		strangers = append(strangers, stranger(s, o))
 	}
-	// Who hears nothing tries again, more and more seldom: no silence is asked for.
+	// A program that gets no event retries with growing pauses, so no silence is required.
 	s.Take(steps(first, asTold), plays(first), scenario.Few(40*len(strangers), func(s *stage.Stage) { s.Quiet(silence, 12*time.Second) }))
 	written := len(accepted(s, s.Begin))
 	for _, o := range strangers {
@@ -415,13 +421,13 @@ func namesTaken(s *stage.Stage) {
 	keeps(s)
 }
 
-// accepted are the writes of the program since a moment that the API server has accepted.
+// accepted returns the program's writes since a moment that the API server has accepted.
 func accepted(s *stage.Stage, since time.Time) []verdict.Request {
 	return slices.DeleteFunc(s.Tries(since), func(r verdict.Request) bool { return r.Code != http.StatusOK && r.Code != http.StatusCreated })
 }
 
-// stranger creates another's object in the place of one that the program makes: like it, and other in each value
-// that the API server lets be another one.
+// stranger creates another owner's object under the name of one that the program makes. Each value that the
+// API server lets change is different.
 func stranger(s *stage.Stage, o *stage.Stored) *stage.Stored {
 	sent := (&unstructured.Unstructured{Object: s.Judge.Told.SentFor(o)}).DeepCopy()
 	labels := sent.GetLabels()

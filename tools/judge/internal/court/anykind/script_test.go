@@ -22,7 +22,7 @@ import (
 	"example.com/byhand/tools/judge/script"
 )
 
-// What cannot be judged ends with a word about what to do.
+// The error for a script that cannot be judged suggests what to do.
 func TestScriptThatCannotBeJudged(t *testing.T) {
 	told := stage.Must(ReadScript("../../../script/foos.yaml"))
 	told.Seen.Store(corev1.SchemeGroupVersion.WithResource("configmaps"), true)
@@ -44,8 +44,8 @@ func TestScriptThatCannotBeJudged(t *testing.T) {
 	}
 }
 
-// Where nothing is tested there is no verdict, but a reason: a program that writes only the status of the user's objects creates
-// nothing, and a fault that met no request shows nothing.
+// A scenario that tests nothing gives a reason instead of a verdict. Either the program only writes the
+// status of the user's objects, or no request met the fault.
 func TestNothingIsTested(t *testing.T) {
 	told := &stage.Told{Script: &script.Script{Steps: []script.Step{{}, {}}}, Ends: []stage.End{{Stored: script.Snapshot{"foos a": script.AnObject}}, {}}}
 	s := &stage.Stage{World: &stage.World{Judge: &stage.Judge{Told: told}}}
@@ -61,7 +61,7 @@ func TestNothingIsTested(t *testing.T) {
 	}
 }
 
-// A fault meets each write of the user's objects, but no review of rights.
+// A fault meets each write of the user's objects, but no access review.
 func TestWhatIsRejected(t *testing.T) {
 	judge := &stage.Judge{Told: &stage.Told{}}
 	s := &stage.Stage{World: &stage.World{Judge: judge}}
@@ -76,7 +76,8 @@ func TestWhatIsRejected(t *testing.T) {
 	}
 }
 
-// What was learned shows the values of new objects, "" among them, and asks about a step in which the program wrote nothing.
+// The learned result has the values of new objects, including "", and a question about a step without a write
+// of the program.
 func TestPrint(t *testing.T) {
 	told := &stage.Told{Script: &script.Script{Steps: []script.Step{{Name: "create"}, {Name: "pause"}}}, Masked: map[string]bool{"pods a .spec.node": true}}
 	pod := script.Snapshot{"pods a": script.AnObject, "pods a .spec.image": "i", "pods a .status.message": `""`, "pods a .spec.node": "n"}
@@ -89,7 +90,7 @@ func TestPrint(t *testing.T) {
 	}
 }
 
-// A list as of the version that is found has the user's object while it was being deleted.
+// At the found version, a list has the user's object while it was being deleted.
 func TestDyingSince(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		foos := v1alpha1.SchemeGroupVersion.WithResource("foos")
@@ -112,8 +113,8 @@ func TestDyingSince(t *testing.T) {
 	})
 }
 
-// Two of what is to be one are too many, and a moment with none is a gap, which is told once if it is there without a fault, too. Old
-// and new ones that overlap without a fault may overlap more with it.
+// Two objects instead of one are too many, and a moment without any is a gap. A gap without a fault is
+// reported only there. If old and new objects overlap without a fault, they may overlap more with it.
 func TestCounted(t *testing.T) {
 	const pods = "/api/v1/namespaces/here/pods"
 	create := verdict.Request{Request: testkit.Request{Method: http.MethodPost, Target: testkit.TargetOf(pods), Stored: http.StatusCreated}}

@@ -17,18 +17,18 @@ import (
 	"example.com/byhand/tools/judge/internal/court/stage"
 )
 
-// What the API server itself refuses or changes, because it is told to.
+// Rejections and changes by the API server's own admission control.
 
-// fullQuota takes steps while a quota allows so many objects of a resource, and there are as many.
-// refused reports whether one more is refused.
+// fullQuota takes steps while a quota allows n objects of a resource and is full. refused tries to create one
+// more, and returns the error.
 func fullQuota(resourceName corev1.ResourceName, n string, refused func(s *stage.Stage) error, steps ...stage.Step) stage.Step {
 	return func(s *stage.Stage) {
 		quotas, full := s.Kube.CoreV1().ResourceQuotas(s.Namespace), corev1.ResourceList{resourceName: resource.MustParse(n)}
 		quota := stage.Must(quotas.Create(s.Ctx, &corev1.ResourceQuota{ObjectMeta: metav1.ObjectMeta{Name: "full"}, Spec: corev1.ResourceQuotaSpec{Hard: full}}, metav1.CreateOptions{}))
 		defer func() { stage.Check(quotas.Delete(context.WithoutCancel(s.Ctx), quota.Name, metav1.DeleteOptions{})) }()
-		// The judge plays the controller of quotas, too.
+		// The judge also plays the controller of quotas.
 		quota.Status = corev1.ResourceQuotaStatus{Hard: full, Used: full}
-		if _, err := quotas.UpdateStatus(s.Ctx, quota, metav1.UpdateOptions{}); !apierrors.IsConflict(err) { // Then there is one.
+		if _, err := quotas.UpdateStatus(s.Ctx, quota, metav1.UpdateOptions{}); !apierrors.IsConflict(err) { // Then a real one has written it.
 			stage.Check(err)
 		}
 		inEffect(s, func() bool { return apierrors.IsForbidden(refused(s)) })
@@ -38,7 +38,7 @@ func fullQuota(resourceName corev1.ResourceName, n string, refused func(s *stage
 
 var DryRun = metav1.CreateOptions{DryRun: []string{metav1.DryRunAll}}
 
-// oneDeployment is a quota that the one Deployment fills.
+// oneDeployment takes steps while a quota admits only one Deployment.
 func oneDeployment(steps ...stage.Step) stage.Step {
 	return elsewhere(func(s *stage.Stage) { s.Proxy.Intercept(Refusing(http.StatusForbidden, http.MethodPost)(s)) }, func(s *stage.Stage) { s.Proxy.Intercept(nil) }, steps, fullQuota("count/deployments.apps", "1", func(s *stage.Stage) error {
 		_, err := s.Kube.AppsV1().Deployments(s.Namespace).Create(s.Ctx, theirDeployment("one-more"), DryRun)
@@ -46,7 +46,7 @@ func oneDeployment(steps ...stage.Step) stage.Step {
 	}, steps...))
 }
 
-// noReplicaSets is a quota that admits no ReplicaSet.
+// noReplicaSets takes steps while a quota admits no ReplicaSet.
 func noReplicaSets(steps ...stage.Step) stage.Step {
 	return elsewhere(func(s *stage.Stage) { s.History.Most.Store(0) }, func(s *stage.Stage) { s.History.Most.Store(math.MaxInt32) }, steps, fullQuota("count/replicasets.apps", "0", func(s *stage.Stage) error {
 		d := theirDeployment("one-more")
@@ -56,8 +56,8 @@ func noReplicaSets(steps ...stage.Step) stage.Step {
 	}, steps...))
 }
 
-// changedBack takes steps while a policy gives a Deployment, whichever client updates it, one
-// replica and an annotation that is another one each time: no write is without an event.
+// changedBack takes steps while a policy changes each update of a Deployment, by any client. It sets one
+// replica and an annotation that changes every time, so each write causes an event.
 func changedBack(name string, steps ...stage.Step) stage.Step {
 	return changed(http.MethodPut, func(d stage.Object) {
 		metadata := d["metadata"].(stage.Object)
@@ -72,7 +72,7 @@ func changedBack(name string, steps ...stage.Step) stage.Step {
 		}, steps...))
 }
 
-// ownerStripped takes steps while a policy takes each new Deployment its owner references.
+// ownerStripped takes steps while a policy removes the owner references of new Deployments.
 func ownerStripped(steps ...stage.Step) stage.Step {
 	mutation := admissionv1.Mutation{PatchType: admissionv1.PatchTypeJSONPatch, JSONPatch: &admissionv1.JSONPatch{
 		Expression: `has(object.metadata.ownerReferences) ? [JSONPatch{op: "remove", path: "/metadata/ownerReferences"}] : []`}}
@@ -87,7 +87,7 @@ func ownerStripped(steps ...stage.Step) stage.Step {
 	})
 }
 
-// withPolicy takes steps while a policy changes Deployments on their way to the store.
+// withPolicy takes steps while an admission policy changes Deployments.
 func withPolicy(on admissionv1.OperationType, mutation admissionv1.Mutation, effective func(s *stage.Stage) bool, steps ...stage.Step) stage.Step {
 	return func(s *stage.Stage) {
 		meta, admission := metav1.ObjectMeta{Name: s.Namespace}, s.Kube.AdmissionregistrationV1()
@@ -114,12 +114,12 @@ func withPolicy(on admissionv1.OperationType, mutation admissionv1.Mutation, eff
 	}
 }
 
-// inEffect waits until the API server has heard of it, or of its end.
+// inEffect waits until the quota or the policy, or its deletion, is in effect.
 func inEffect(s *stage.Stage, is func() bool) {
 	s.Needs(30*time.Second, is, "the API server has not heard of the quota or the policy")
 }
 
-// elsewhere takes steps between begin and end in memory, and otherwise the step for a real API server.
+// elsewhere takes steps between begin and end in memory, and the step real on a control plane.
 func elsewhere(begin, end func(s *stage.Stage), steps []stage.Step, real stage.Step) stage.Step {
 	return func(s *stage.Stage) {
 		if s.Api == nil {
@@ -132,7 +132,8 @@ func elsewhere(begin, end func(s *stage.Stage), steps []stage.Step, real stage.S
 	}
 }
 
-// changed is elsewhere, with each Deployment that the program writes changed on its way.
+// changed is elsewhere. In memory it applies change to each Deployment that the program sends with this
+// method.
 func changed(method string, change func(deployment stage.Object), steps []stage.Step, real stage.Step) stage.Step {
 	return elsewhere(func(s *stage.Stage) {
 		s.Proxy.Mutate(func(r *http.Request, d map[string]any) {

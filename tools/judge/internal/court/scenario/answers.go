@@ -16,12 +16,12 @@ import (
 	"example.com/byhand/tools/judge/internal/court/stage"
 )
 
-// What the proxy answers in the place of the API server.
+// Responses that the proxy sends instead of the API server.
 
-// handler does something with a request. What it returns false for is passed on.
+// handler handles a request. If it returns false, the proxy forwards the request.
 type handler = func(w http.ResponseWriter, r *http.Request) (done bool)
 
-// refuse answers as an API server does that says no.
+// refuse responds with an error, as the API server does.
 func refuse(w http.ResponseWriter, code int) bool {
 	if code == http.StatusTooManyRequests {
 		w.Header().Set("Retry-After", "1")
@@ -29,10 +29,10 @@ func refuse(w http.ResponseWriter, code int) bool {
 	return answer(w, code, "refused by the judge")
 }
 
-// Denied stands for the code of what a webhook denies: 403, without a reason.
+// Denied is the code for a webhook's denial: 403 without a reason.
 const Denied = 0
 
-// reasons are those that an API server gives with a code.
+// reasons are the API server's reasons, by code.
 var reasons = map[int]metav1.StatusReason{
 	http.StatusForbidden: metav1.StatusReasonForbidden, http.StatusGone: metav1.StatusReasonExpired, http.StatusUnprocessableEntity: metav1.StatusReasonInvalid,
 	http.StatusTooManyRequests: metav1.StatusReasonTooManyRequests, http.StatusInternalServerError: metav1.StatusReasonInternalError,
@@ -45,8 +45,8 @@ func answer(w http.ResponseWriter, code int, message string) bool {
 	return true
 }
 
-// Overloaded answers half of the requests of each method for each resource with 500, 503 or
-// 429, always in the same order, so that no program passes by luck.
+// Overloaded rejects half of the requests of each method for each resource with 500, 503 or 429. The order is
+// fixed, so no program passes by luck.
 func Overloaded(*stage.Stage) handler {
 	var mu sync.Mutex
 	sent, codes := map[string]int{}, map[int]int{0: http.StatusInternalServerError, 1: http.StatusServiceUnavailable, 3: http.StatusTooManyRequests}
@@ -61,8 +61,8 @@ func Overloaded(*stage.Stage) handler {
 	}
 }
 
-// Refusing refuses every write of what the program makes, with these methods if any are named. It is denied as by a
-// webhook that gives each of its decisions an identifier.
+// Refusing rejects each write of an object that the program makes. If methods are given, it rejects only
+// these. Denied acts as a webhook that adds an identifier to each decision.
 func Refusing(code int, methods ...string) func(*stage.Stage) handler {
 	return func(s *stage.Stage) handler {
 		return func(w http.ResponseWriter, r *http.Request) bool {
@@ -78,8 +78,9 @@ func Refusing(code int, methods ...string) func(*stage.Stage) handler {
 	}
 }
 
-// WritesMade reports whether a request writes an object that the program makes: of a program about Foos, a Deployment. In
-// a script it may also be the user's object: many programs write only its status, annotations or finalizers.
+// WritesMade reports whether a request writes an object that the program makes. If the program is about Foos,
+// that is a Deployment. In a script it may also be the user's object: many programs write only its status,
+// annotations or finalizers.
 func WritesMade(s *stage.Stage, r *http.Request) bool {
 	resource := testkit.TargetOf(r.URL.Path).Resource
 	switch {
@@ -101,14 +102,14 @@ func bookmarkless(_ http.ResponseWriter, r *http.Request) bool {
 	return false
 }
 
-// Unreadable refuses every list, get and watch.
+// Unreadable rejects every list, get and watch.
 func Unreadable(*stage.Stage) handler {
 	return func(w http.ResponseWriter, r *http.Request) bool {
 		return r.Method == http.MethodGet && refuse(w, http.StatusServiceUnavailable)
 	}
 }
 
-// Hanging answers nothing until the time is over, and then passes on what still waits.
+// Hanging delays each request until d is over, and then forwards the waiting ones.
 func Hanging(d time.Duration) func(*stage.Stage) handler {
 	return func(*stage.Stage) handler {
 		over := make(chan struct{})
@@ -124,8 +125,9 @@ func Hanging(d time.Duration) func(*stage.Stage) handler {
 	}
 }
 
-// travel answers lists of these resources that may be old as of an earlier version. Streaming lists are
-// passed on, or refused, as by an API server that has none.
+// travel makes lists of these resources that allow an old answer (resourceVersion=0) return an earlier
+// version. It forwards streaming lists. If streaming is false it rejects them, like an API server without
+// support for them.
 func travel(resources []string, to string, streaming bool) handler {
 	return func(w http.ResponseWriter, r *http.Request) bool {
 		query := r.URL.Query()

@@ -8,8 +8,8 @@ import (
 	"example.com/byhand/tools/judge/internal/court/stage"
 )
 
-// apiServerKilled kills the API server and starts it again on the same data. It waits until the informers of the judge
-// watch again: it writes every object, and waits until they bring that.
+// apiServerKilled kills the API server and starts it again on the same data. Then it writes every object and
+// waits until the judge's informers deliver the writes.
 func apiServerKilled(s *stage.Stage) {
 	stage.Check(apiServer(s.World, syscall.SIGKILL))
 	stage.Check(s.Plane.Start())

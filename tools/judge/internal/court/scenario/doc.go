@@ -1,3 +1,3 @@
-// Package scenario has the scenarios for a controller of Foos, and the steps that they consist of: what users and other
-// programs do, and each fault. It imports packages stage and verdict.
+// Package scenario has the scenarios for a controller of Foos, and their steps: actions of users and other
+// programs, and faults. It imports packages stage and verdict.
 package scenario

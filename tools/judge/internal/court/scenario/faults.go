@@ -21,7 +21,7 @@ import (
 	"example.com/byhand/tools/judge/internal/court/verdict"
 )
 
-// AtWrite makes a fault happen to the n-th write of the program.
+// AtWrite injects a fault into the program's n-th write.
 func AtWrite(n int, fault testkit.Fault) stage.Step {
 	return func(s *stage.Stage) {
 		var writes atomic.Int64
@@ -34,8 +34,7 @@ func AtWrite(n int, fault testkit.Fault) stage.Step {
 	}
 }
 
-// Held takes steps while the watches of resources deliver nothing, and holds them for some
-// time after that.
+// Held takes steps while the watches of a resource deliver nothing, and holds them for d after that.
 func Held(d time.Duration, resource string, steps ...stage.Step) stage.Step {
 	return func(s *stage.Stage) {
 		defer s.Proxy.HoldWatches(resource)()
@@ -46,13 +45,13 @@ func Held(d time.Duration, resource string, steps ...stage.Step) stage.Step {
 	}
 }
 
-// blinded notes that the program could not see the Foos since a moment.
+// blinded records that the program could not see the Foos since from.
 func blinded(s *stage.Stage, from time.Time) {
 	s.Blind = append(s.Blind, verdict.Blindness{From: from, To: time.Now()})
 }
 
-// Disturbed takes steps while disturb has its way with the requests of the program, for
-// some time at least. Some requests are spared, and Stage.Met counts the answered ones.
+// Disturbed takes steps while disturb handles the program's requests, for at least d. Spared requests pass.
+// Stage.Met counts the requests that disturb has handled.
 func Disturbed(d time.Duration, disturb func(*stage.Stage) handler, steps ...stage.Step) stage.Step {
 	return func(s *stage.Stage) {
 		begin, handle := time.Now(), disturb(s)
@@ -70,7 +69,7 @@ func Disturbed(d time.Duration, disturb func(*stage.Stage) handler, steps ...sta
 	}
 }
 
-// fewFailures fails if more than so many requests were refused since a moment: P7.
+// fewFailures fails if more than most requests were rejected since a moment: P7.
 func fewFailures(s *stage.Stage, since time.Time, most int) {
 	if failed := s.Failed(since); len(failed) > most {
 		s.Find(verdict.Found(P7, verdict.Flood, time.Now(), "In %s the program has sent %d requests that were refused; a program that doubles its pauses sends %d at most.",
@@ -78,7 +77,7 @@ func fewFailures(s *stage.Stage, since time.Time, most int) {
 	}
 }
 
-// Few takes steps, and fails if more than so many requests were refused meanwhile.
+// Few takes steps, and fails if more than most requests were rejected meanwhile.
 func Few(most int, steps ...stage.Step) stage.Step {
 	return func(s *stage.Stage) {
 		begin := time.Now()
@@ -87,7 +86,7 @@ func Few(most int, steps ...stage.Step) stage.Step {
 	}
 }
 
-// opposed takes steps while another controller gives a Deployment one replica, whoever has given it others.
+// opposed takes steps while another controller keeps setting a Deployment's replicas to one.
 func opposed(name string, steps ...stage.Step) stage.Step {
 	return Meanwhile(5*time.Millisecond, func(s *stage.Stage) {
 		if d := s.History.Deployment(name); d != nil && oracle.Replicas(d) != 1 {
@@ -96,7 +95,7 @@ func opposed(name string, steps ...stage.Step) stage.Step {
 	}, steps...)
 }
 
-// Meanwhile takes steps while something is done again and again, whether it fails or not.
+// Meanwhile takes steps while it repeats do, even if do fails.
 func Meanwhile(pause time.Duration, do stage.Step, steps ...stage.Step) stage.Step {
 	return func(s *stage.Stage) {
 		ctx, stop := context.WithCancel(s.Ctx)
@@ -113,8 +112,8 @@ func Meanwhile(pause time.Duration, do stage.Step, steps ...stage.Step) stage.St
 	}
 }
 
-// withoutBookmark starts the program anew, and no streaming list gets its bookmark. The program must
-// serve a new Foo, or end, before a time is over.
+// withoutBookmark restarts the program. No streaming list gets its bookmark. The program must serve a new
+// Foo, or exit, within the bound.
 func withoutBookmark(bound time.Duration) stage.Step {
 	return func(s *stage.Stage) {
 		s.Proxy.Intercept(bookmarkless)
@@ -132,8 +131,8 @@ func withoutBookmark(bound time.Duration) stage.Step {
 	}
 }
 
-// tells waits until a Foo's status says so many available replicas, which is what its
-// Deployment has, though other things are not as they must be.
+// tells waits until a Foo's Deployment has this many available replicas and the Foo's status reports them.
+// Other parts of the state may be wrong.
 func tells(name string, available int32) stage.Step {
 	return func(s *stage.Stage) {
 		var foo *v1alpha1.Foo
@@ -151,7 +150,7 @@ func tells(name string, available int32) stage.Step {
 	}
 }
 
-// Gone ends the watches and refuses to resume them: 410 Gone for every version up to now.
+// Gone rejects watches from a version up to now (410 Gone). It does not end open ones, see Cut.
 func Gone(s *stage.Stage) {
 	now, _ := strconv.ParseUint(Version(s), 10, 64)
 	s.Proxy.Intercept(func(w http.ResponseWriter, r *http.Request) bool {
@@ -162,17 +161,14 @@ func Gone(s *stage.Stage) {
 	})
 }
 
-// Cut ends the open watches in the middle of their stream.
+// Cut ends the open watches in the middle of their streams.
 func Cut(s *stage.Stage) {
 	for _, resource := range s.Resources() {
 		s.Proxy.CutWatches(resource)
 	}
 }
 
-// staleStart takes steps, starts the program anew, and answers its first list of the user's objects as of
-// before these steps. Only a list that allows an old answer (resourceVersion=0) gets one.
-// Streaming lists are passed on, or refused as by an API server that has none. For some time
-// their watch brings nothing newer, and no streaming list.
+// staleStart takes steps, and restarts the program with lists from before the steps: see StartAsOf.
 func staleStart(d time.Duration, streaming bool, steps ...stage.Step) stage.Step {
 	return func(s *stage.Stage) {
 		before := Version(s)
@@ -181,12 +177,13 @@ func staleStart(d time.Duration, streaming bool, steps ...stage.Step) stage.Step
 	}
 }
 
-// Version is that of the whole storage.
+// Version returns the current resourceVersion of the storage.
 func Version(s *stage.Stage) string {
 	return stage.Must(s.Foos(s.Namespace).List(s.Ctx, metav1.ListOptions{})).GetResourceVersion()
 }
 
-// StartAsOf kills the program, and starts it with a first list as of a version, for some time.
+// StartAsOf kills the program and restarts it. Lists of the user's objects that allow an old answer
+// (resourceVersion=0) have this version; for streaming see travel. For d their watches deliver nothing newer.
 func StartAsOf(s *stage.Stage, version string, d time.Duration, streaming bool) {
 	for _, resource := range s.Users() {
 		defer s.Proxy.HoldWatches(resource)()
@@ -198,8 +195,7 @@ func StartAsOf(s *stage.Stage, version string, d time.Duration, streaming bool) 
 	s.Take(Wait(d))
 }
 
-// Contended takes steps while another client writes every Foo and Deployment again and again, for
-// some time at least.
+// Contended takes steps while another client keeps writing every Foo and Deployment, for at least d.
 func Contended(d time.Duration, steps ...stage.Step) stage.Step {
 	return func(s *stage.Stage) {
 		i, end := 0, time.Now().Add(d)
@@ -213,7 +209,8 @@ func Contended(d time.Duration, steps ...stage.Step) stage.Step {
 	}
 }
 
-// touch gives each Foo and each Deployment, or each object of the kind and what was made for it, another annotation.
+// touch changes an annotation of each Foo and Deployment, or of each object of the kind and the objects made
+// for it.
 func touch(s *stage.Stage, i int) {
 	if s.Judge.Kind != nil {
 		for _, path := range append(s.Made(), s.Api.Paths(s.Judge.Kind.Plural)...) {
@@ -232,16 +229,16 @@ func touch(s *stage.Stage, i int) {
 	}
 }
 
-// note is an annotation.
+// note returns a patch of an annotation.
 func note(i int) stage.Object {
 	return stage.Object{"metadata": stage.Object{"annotations": stage.Object{"example.com/another": strconv.Itoa(i)}}}
 }
 
-// apiServerFrozen stops the API server for some time.
+// apiServerFrozen stops the API server for d (SIGSTOP).
 func apiServerFrozen(d time.Duration) stage.Step {
 	return func(s *stage.Stage) {
 		stage.Check(apiServer(s.World, syscall.SIGSTOP))
-		time.Sleep(d) // Not less if the judge is interrupted: the signal below must follow.
+		time.Sleep(d) // An interrupt does not end it: SIGCONT must follow.
 		stage.Check(apiServer(s.World, syscall.SIGCONT))
 	}
 }
@@ -263,14 +260,14 @@ func Second(s *stage.Stage) {
 	}
 }
 
-// KillFirst ends the process that was started first, with SIGKILL.
+// KillFirst kills the oldest process with SIGKILL.
 func KillFirst(s *stage.Stage) {
 	p := s.Running()[0]
 	s.Remove(p)
 	p.Kill()
 }
 
-// served waits until the Deployment that each of these Foos names is its own.
+// served waits until each of these Foos controls the Deployment that it names.
 func served(names ...string) stage.Step {
 	return func(s *stage.Stage) {
 		waits := ""
@@ -290,9 +287,8 @@ func served(names ...string) stage.Step {
 	}
 }
 
-// renamedBack lets a Foo, which names the Deployment of its own name, name another one, and takes
-// that back just before the program's DELETE of the first one is passed on. It fails if that one
-// is gone then.
+// renamedBack changes a Foo's deploymentName from its own name to other. It changes the name back just before
+// the proxy forwards the program's DELETE of the first Deployment. It fails if that Deployment is deleted.
 func renamedBack(name, other string) stage.Step {
 	return func(s *stage.Stage) {
 		uid := s.History.Deployment(name).UID
@@ -317,8 +313,8 @@ func renamedBack(name, other string) stage.Step {
 	}
 }
 
-// FewTries takes steps, and fails if the program meanwhile tries one write, of a status or of all else, more often than that, with
-// or without success.
+// FewTries takes steps, and fails if the program meanwhile tries the same write more than most times,
+// successful or not. ofStatus selects writes of a status, or all others.
 func FewTries(ofStatus bool, most int, why *verdict.Lesson, steps ...stage.Step) stage.Step {
 	return func(s *stage.Stage) {
 		begin, tried := time.Now(), map[string]int{}

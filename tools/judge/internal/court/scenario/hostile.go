@@ -20,7 +20,7 @@ import (
 	"example.com/byhand/tools/judge/internal/court/verdict"
 )
 
-// fooCRD is the definition of Foos.
+// fooCRD is the name of the CRD of Foos.
 const fooCRD = "foos.samplecontroller.k8s.io"
 
 var crdResource = schema.GroupVersionResource{Group: "apiextensions.k8s.io", Version: "v1", Resource: "customresourcedefinitions"}
@@ -40,14 +40,13 @@ func withoutSchema(steps ...stage.Step) stage.Step {
 			stage.Check(fmt.Errorf("the API server still has the schema: %w", refused))
 		}
 		defer func() { stage.Check(s.Plane.Install()) }()
-		// Before the schema comes back: with it, a bad Foo could not even be deleted if it
-		// has a finalizer.
+		// Before the schema is restored: with it, a bad Foo with a finalizer could not be deleted.
 		defer dropFoos(s)
 		s.Take(steps...)
 	})
 }
 
-// dropFoos deletes the Foos, also those that a finalizer of the program holds.
+// dropFoos deletes the Foos, including ones that a finalizer of the program holds.
 func dropFoos(s *stage.Stage) {
 	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
 	defer cancel()
@@ -59,7 +58,7 @@ func dropFoos(s *stage.Stage) {
 	}
 }
 
-// badValues are Foos that no Deployment can fulfil, of the types of the schema.
+// badValues are Foos that no Deployment can fulfill, with the types of the schema.
 var badValues = badFoos(
 	stage.Object{},
 	stage.Object{"replicas": int64(1)},
@@ -85,7 +84,7 @@ func badFoos(specs ...any) stage.Step {
 	}
 }
 
-// crowd creates n Foos that ask for one name, that of a Deployment without a controller.
+// crowd creates n Foos that ask for the name of one Deployment without a controller.
 func crowd(n int) stage.Step {
 	return func(s *stage.Stage) {
 		foreignDeployment("taken", false)(s)
@@ -95,8 +94,8 @@ func crowd(n int) stage.Step {
 	}
 }
 
-// slowWebhook takes steps beside n Foos whose Deployments a webhook refuses at once until each was
-// tried thrice, and from then on after 10 s. So what hangs are retries: no change is among them.
+// slowWebhook takes steps while a webhook rejects the Deployments of n Foos. It rejects them at once until
+// each was tried three times, and then after 10 s. So the hanging requests are retries, not changes.
 func slowWebhook(n int, steps ...stage.Step) stage.Step {
 	return func(s *stage.Stage) {
 		var hangs atomic.Bool
@@ -132,19 +131,19 @@ func slowWebhook(n int, steps ...stage.Step) stage.Step {
 			createFoo(name, name, 1)(s)
 		}
 		s.Await(s.Bound, hangs.Load)
-		hangs.Store(true) // Even if the program tries seldom.
+		hangs.Store(true) // Even if the program rarely retries.
 		s.Take(steps...)
 	}
 }
 
 var slowName = regexp.MustCompile(`slow-\d{3}`)
 
-// goodAlone measures how long good Foos take, one after the other.
+// goodAlone measures how long good Foos take when there are no bad ones.
 func goodAlone(s *stage.Stage) { s.Alone = goodFoos(s, "alone") }
 
-// goodBeside fails if good Foos take longer beside bad ones than alone: P8.
+// goodBeside fails if bad Foos delay good ones: P8.
 func goodBeside(s *stage.Stage) {
-	// First the program sees the bad ones; if that does not end, it is what is measured.
+	// Let the program process the bad Foos first. If that does not end, the measurement includes it.
 	s.Await(15*time.Second, func() bool {
 		return len(s.Requests(time.Now().Add(-time.Second), func(r verdict.Request) bool { return !r.Watch })) == 0
 	})
@@ -155,8 +154,8 @@ func goodBeside(s *stage.Stage) {
 	}
 }
 
-// goodFoos creates three good Foos, one after the other, and returns the longest time until
-// one has its Deployment.
+// goodFoos creates three good Foos, one after the other, and returns the longest time until one has its
+// Deployment.
 func goodFoos(s *stage.Stage, name string) (longest time.Duration) {
 	for i := range 3 {
 		good := fmt.Sprintf("%s-%d", name, i)
@@ -170,7 +169,7 @@ func goodFoos(s *stage.Stage, name string) (longest time.Duration) {
 	return longest
 }
 
-// mended gives each bad Foo a spec that is good.
+// mended gives each bad Foo a good spec.
 func mended(s *stage.Stage) {
 	foos, _ := s.History.Names()
 	slices.Sort(foos)

@@ -19,7 +19,7 @@ const (
 	P5, P6, P7, P8 = verdict.P5, verdict.P6, verdict.P7, verdict.P8
 )
 
-// All are told in this order.
+// All has the scenarios in the order of the report.
 var All = []stage.Scenario{
 	// Situations: no request of the program fails.
 	{Name: "create", What: "Two Foos are created.",
@@ -68,7 +68,7 @@ var All = []stage.Scenario{
 	{Name: "events-missed", What: "The watches are cut, and nothing can be read, while Foos are scaled, deleted and created again; the old watches cannot be resumed (410 Gone).",
 		Judged: P1 | P2 | P3 | P4 | P5,
 		Steps: []stage.Step{createFoo("a", "a", 1), createFoo("b", "b", 1), createFoo("c", "c", 1), createFoo("d", "d", 1), converged,
-			// Nothing but the missed deletion leads to d.
+			// Only the missed deletion leads to d.
 			Disturbed(8*time.Second, Unreadable, Cut, changeFoo("a", stage.Object{"replicas": 3}), deleteDeployment("d"),
 				DeleteFoo("b", metav1.DeletePropagationBackground), createFooAgain("b", "b", 2), DeleteFoo("c", metav1.DeletePropagationBackground)),
 			Gone, converged}},
@@ -88,8 +88,8 @@ var All = []stage.Scenario{
 		Judged: P1 | P2 | P5,
 		Steps:  []stage.Step{createFoo("a", "a", 1), createFoo("b", "b", 2), converged, stage.Silent, idle(65 * time.Second)}},
 
-	// Faults, on a control plane without the controllers of Kubernetes. Those that keep a
-	// program from starting begin when it works: to end at the start is no violation.
+	// Faults, on a control plane without the controllers of Kubernetes. A fault that would prevent a start
+	// begins when the program works: exiting at the start is no violation.
 	{Name: FaultFree, What: "The script that the faults disturb, without one: a Foo is created, then scaled and renamed.",
 		Judged: P1 | P2 | P3 | P4 | P5, Quick: true, Bare: true, Calibrates: true,
 		Steps: []stage.Step{CreateAndChange, remember}},
@@ -118,8 +118,7 @@ var All = []stage.Scenario{
 	{Name: "conflicts", What: "For 10 s another client writes each Foo and each Deployment again and again.",
 		Judged: P1 | P2 | P3 | P4 | P5 | P6, Bare: true,
 		Steps: []stage.Step{Contended(10*time.Second, createFoo("a", "a", 1), Wait(5*time.Second), scaleAndRename), converged, SameEnd}},
-	// client-go's Reflector doubles its pauses. After 12 s a fifth one could begin, up to 26 s: longer
-	// than P1 waits.
+	// client-go's Reflector doubles its pauses. After 12 s its fifth pause could begin, of up to 26 s.
 	{Name: "overloaded", What: "For 10 s half of the requests of each method get 500, 503 or 429; at the beginning the watches are cut.",
 		Judged: P1 | P3 | P4 | P5 | P6 | P7, Quick: true, Bare: true,
 		Steps: []stage.Step{createFoo("a", "a", 1), converged, Few(100, Disturbed(10*time.Second, Overloaded, Cut, scaleAndRename)), converged, SameEnd}},
@@ -192,5 +191,5 @@ var All = []stage.Scenario{
 		Steps: []stage.Step{withoutSchema(Few(300, badTypes, createFoo("good", "good", 1), Wait(10*time.Second)), mended, converged)}},
 }
 
-// FaultFree is always run before the faults: they are compared with it.
+// FaultFree always runs before the faults, because they are compared with it.
 const FaultFree = "fault-free"

@@ -20,7 +20,8 @@ import (
 	"example.com/byhand/tools/judge/internal/court/verdict"
 )
 
-// converged waits until everything is as it must be.
+// converged waits until the state is as required. A calibrating scenario also sets the bound to ten times
+// that wait, if it is longer.
 func converged(s *stage.Stage) {
 	begin := s.Canary.Now()
 	s.Converge(s.Bound)
@@ -32,10 +33,10 @@ func converged(s *stage.Stage) {
 // Wait waits.
 func Wait(d time.Duration) stage.Step { return func(s *stage.Stage) { s.Pause(d) } }
 
-// idle fails if the program writes anything for so long: P2.
+// idle fails if the program writes anything for this time: P2.
 func idle(d time.Duration) stage.Step {
 	return func(s *stage.Stage) {
-		// Twice if another client has changed something meanwhile.
+		// Try again if another client has changed something meanwhile.
 		for tries := 0; ; tries++ {
 			begin, changes := time.Now(), s.History.Changes()
 			s.Pause(d)
@@ -51,7 +52,7 @@ func idle(d time.Duration) stage.Step {
 	}
 }
 
-// WhileDown ends the program, takes steps, and starts it again.
+// WhileDown stops the program, takes steps, and starts it again.
 func WhileDown(steps ...stage.Step) stage.Step {
 	return func(s *stage.Stage) {
 		s.EndPrograms()
@@ -62,8 +63,8 @@ func WhileDown(steps ...stage.Step) stage.Step {
 	}
 }
 
-// restarted ends the program and starts it again. A new Foo shows when it has begun to
-// work; then no other object may have been written.
+// restarted restarts the program and creates a new Foo, which shows when the program works again. By then the
+// program must have written no other object.
 func restarted(s *stage.Stage) {
 	begin := time.Now()
 	WhileDown()(s)
@@ -74,9 +75,8 @@ func restarted(s *stage.Stage) {
 	}
 }
 
-// staysAlone waits, and then no Foo may control a Deployment: P4. One that was made by a
-// program that did not yet know of the deletion is forgiven; it is deleted, and must not
-// come again.
+// staysAlone deletes the Deployment of a Foo that is being deleted. The program must not make it again: P4.
+// The first time is forgiven, because the program may not have received the deletion of the Foo.
 func staysAlone(name string) stage.Step {
 	return func(s *stage.Stage) {
 		var d *appsv1.Deployment
@@ -90,9 +90,9 @@ func staysAlone(name string) stage.Step {
 	}
 }
 
-// freed waits until the program has seen that Foos are being deleted. Then it sets their Deployments free as
-// the garbage collector does, which can be faster than the program where there is one, and waits some
-// time, in which the program could do them harm.
+// freed waits until the program has seen the deletion of Foos. Then it releases their Deployments like the
+// garbage collector, which can be faster than the program where it runs. Then it waits again: the program
+// must not harm them.
 func freed(names ...string) stage.Step {
 	return func(s *stage.Stage) {
 		s.Pause(3 * time.Second)
@@ -109,7 +109,7 @@ func freed(names ...string) stage.Step {
 	}
 }
 
-// until waits for what the controllers of Kubernetes do with a Deployment.
+// until waits until the controllers of Kubernetes have brought a Deployment into a state.
 func until(name, what string, is func(d *appsv1.Deployment) bool) stage.Step {
 	return func(s *stage.Stage) {
 		s.Needs(s.Bound, func() bool {
@@ -119,15 +119,15 @@ func until(name, what string, is func(d *appsv1.Deployment) bool) stage.Step {
 	}
 }
 
-// isStuck: its ReplicaSet is refused, for example.
+// isStuck reports whether a Deployment makes no progress, for example because its ReplicaSet is rejected.
 func isStuck(d *appsv1.Deployment) bool {
 	return slices.ContainsFunc(d.Status.Conditions, func(c appsv1.DeploymentCondition) bool {
 		return c.Type == appsv1.DeploymentProgressing && c.Status == corev1.ConditionFalse
 	})
 }
 
-// claimsNothing waits until no condition Ready of a Foo is True, while its Deployment is not
-// complete. A Foo without the condition claims nothing.
+// claimsNothing waits until a Foo is not Ready while its Deployment is incomplete. A Foo without the
+// condition passes.
 func claimsNothing(name string) stage.Step {
 	return func(s *stage.Stage) {
 		var foo *v1alpha1.Foo
@@ -156,7 +156,7 @@ func deleteNamespace(s *stage.Stage) {
 	fewFailures(s, begin, 40)
 }
 
-// many creates n Foos at once.
+// many creates n Foos in parallel.
 func many(n int) stage.Step {
 	return func(s *stage.Stage) {
 		errs := make([]error, n)

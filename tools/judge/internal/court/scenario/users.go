@@ -14,15 +14,15 @@ import (
 	"example.com/byhand/tools/judge/internal/court/stage"
 )
 
-// What a user does, or another program. Each write is noted in the history, so
-// that it is not taken for the program's.
+// Actions of a user or another program. Each write is recorded in the history, so that it does not count as
+// the program's.
 
 // createFoo creates a Foo.
 func createFoo(name, deployment string, replicas int64) stage.Step {
 	return MakeFoo(name, stage.Object{"deploymentName": deployment, "replicas": replicas})
 }
 
-// MakeFoo creates a Foo with any spec, or none.
+// MakeFoo creates a Foo with any spec, or without one if it is nil.
 func MakeFoo(name string, spec any, finalizers ...string) stage.Step {
 	return func(s *stage.Stage) {
 		f := &unstructured.Unstructured{Object: stage.Object{"apiVersion": v1alpha1.SchemeGroupVersion.String(), "kind": "Foo"}}
@@ -61,14 +61,14 @@ func DeleteFoo(name string, how metav1.DeletionPropagation) stage.Step {
 	}
 }
 
-// patchDeployment changes a Deployment, as a person does who has the right.
+// patchDeployment changes a Deployment, like a user with the permission.
 func patchDeployment(name string, patch stage.Object) stage.Step {
 	return func(s *stage.Stage) {
 		s.History.Wrote(stage.Must(s.Kube.AppsV1().Deployments(s.Namespace).Patch(s.Ctx, name, types.StrategicMergePatchType, stage.Encoded(patch), metav1.PatchOptions{})))
 	}
 }
 
-// changeImage gives the first container of a Deployment another image.
+// changeImage changes the image of a Deployment's first container.
 func changeImage(name string) stage.Step {
 	return func(s *stage.Stage) {
 		d := stage.Must(s.Kube.AppsV1().Deployments(s.Namespace).Get(s.Ctx, name, metav1.GetOptions{}))
@@ -77,8 +77,8 @@ func changeImage(name string) stage.Step {
 	}
 }
 
-// createFooAgain creates a Foo that was just deleted. If a finalizer of the program holds the
-// old one, that one stays.
+// createFooAgain creates a Foo that was just deleted. If a finalizer of the program keeps the old Foo, it is
+// left.
 func createFooAgain(name, deployment string, replicas int64) stage.Step {
 	return func(s *stage.Stage) {
 		var refused error
@@ -93,7 +93,7 @@ func createFooAgain(name, deployment string, replicas int64) stage.Step {
 	}
 }
 
-// deleteDeployment deletes a Deployment, if it is there.
+// deleteDeployment deletes a Deployment if it exists.
 func deleteDeployment(name string) stage.Step {
 	return func(s *stage.Stage) {
 		deployments := s.Kube.AppsV1().Deployments(s.Namespace)
@@ -107,8 +107,7 @@ func deleteDeployment(name string) stage.Step {
 	}
 }
 
-// foreignDeployment creates a Deployment that is not the program's, and if owned, one that
-// a ConfigMap controls.
+// foreignDeployment creates a Deployment that is not the program's. If owned, a ConfigMap controls it.
 func foreignDeployment(name string, owned bool) stage.Step {
 	return func(s *stage.Stage) {
 		d := theirDeployment(name)
@@ -120,7 +119,7 @@ func foreignDeployment(name string, owned bool) stage.Step {
 	}
 }
 
-// theirDeployment is one that no Foo asks for.
+// theirDeployment returns a Deployment that no Foo asks for.
 func theirDeployment(name string) *appsv1.Deployment {
 	labels := map[string]string{"app": name}
 	return &appsv1.Deployment{

@@ -16,10 +16,9 @@ import (
 	"example.com/byhand/tools/judge/internal/court/verdict"
 )
 
-// canary is a Lease that the judge writes again and again; each time it waits until a watch brings
-// it back, as a program does that hears of a change. While that takes longer than a beat, the
-// machine is slow, and the time of the judge passes slower, too: what a program has 60 s for, it
-// then has longer. A canary that does not fly, nil, shows a machine that is never slow.
+// canary is a Lease that the judge keeps writing. Each time it waits until a watch delivers the write, like a
+// program that waits for an event. While that takes longer than a beat, the machine is slow, and the judge's
+// time slows down: a bound of 60 s then takes longer. A nil canary shows a machine that is never slow.
 type canary struct {
 	mu     sync.Mutex
 	beaten time.Duration // how much time had passed at the last beat
@@ -29,14 +28,13 @@ type canary struct {
 
 const (
 	beat = 100 * time.Millisecond
-	// latest is how late the canary may be before the machine counts as slow at that time.
+	// latest is the longest delay that does not count as a slow machine.
 	latest = 5 * beat
-	// slowest: however late the canary is, time passes at least so much slower. What never
-	// answers must not take for ever.
+	// slowest limits the slowdown: time passes at 1/slowest of its speed at least, so that each wait ends.
 	slowest = 4
 )
 
-// Now is the time that has passed for the program.
+// Now returns the time that has passed for the program.
 func (c *canary) Now() time.Duration {
 	if c == nil {
 		return time.Duration(time.Now().UnixNano())
@@ -46,10 +44,10 @@ func (c *canary) Now() time.Duration {
 	return c.beaten + fair(time.Since(c.last))
 }
 
-// fair is how much of a time counts in which the canary has not come back.
+// fair returns how much of the canary's delay counts.
 func fair(took time.Duration) time.Duration { return max(min(took, beat), took/slowest) }
 
-// back notes that the canary is back.
+// back records the canary's return.
 func (c *canary) back(began, now time.Time) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -59,7 +57,7 @@ func (c *canary) back(began, now time.Time) {
 	}
 }
 
-// Slow returns the times since a moment in which the machine was slow.
+// Slow returns the periods since a moment in which the machine was slow.
 func (c *canary) Slow(since time.Time) []verdict.Blindness {
 	if c == nil {
 		return nil
@@ -69,7 +67,7 @@ func (c *canary) Slow(since time.Time) []verdict.Blindness {
 	return slices.DeleteFunc(slices.Clone(c.late), func(late verdict.Blindness) bool { return !late.To.After(since) })
 }
 
-// fly makes a canary and lets it fly until ctx is done.
+// fly creates a canary and runs it until ctx is done.
 func fly(ctx context.Context, kube kubernetes.Interface) (*canary, error) {
 	const name = "judge-canary"
 	leases := kube.CoordinationV1().Leases(metav1.NamespaceDefault)
@@ -96,7 +94,7 @@ func fly(ctx context.Context, kube kubernetes.Interface) (*canary, error) {
 	return c, nil
 }
 
-// listWatch is what an informer reads, by these methods of a client.
+// listWatch returns the ListWatch of an informer from a client's methods.
 func listWatch[L runtime.Object](list func(context.Context, metav1.ListOptions) (L, error), watch cache.WatchFuncWithContext) *cache.ListWatch {
 	return &cache.ListWatch{
 		ListWithContextFunc:  func(ctx context.Context, o metav1.ListOptions) (runtime.Object, error) { return list(ctx, o) },

@@ -10,8 +10,8 @@ import (
 	"example.com/byhand/internal/tests"
 )
 
-// A window ends by the clock while the machine is fast, and later while it is slow: the watch that
-// brings the canary back is held. What never comes back does not keep it open for ever.
+// A wait ends by the clock on a fast machine, and later on a slow one, whose watch is held. It ends even if
+// the watch never delivers.
 func TestCanary(t *testing.T) {
 	for _, test := range []struct {
 		reason     string

@@ -11,15 +11,14 @@ import (
 	"example.com/byhand/kit/testkit"
 )
 
-// confine makes the program see an API server on which the namespace of its stage is all there
-// is, so that programs can be judged beside each other: none sees another's Foos. A list or a
-// watch of all namespaces becomes that of one. All Leases move into a namespace for them, and so do the
-// ConfigMaps with which older versions of controller-runtime elect a leader.
+// confine limits the program to the namespace of its stage, so that programs can run in parallel without
+// seeing each other's Foos. A list or watch of all namespaces becomes one of this namespace. Leases move to a
+// separate namespace, like the ConfigMaps with which older versions of controller-runtime elect a leader.
 func (s *Stage) confine(server http.Handler) {
 	s.Proxy.Next = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		t := testkit.TargetOf(r.URL.Path)
 		r = r.Clone(r.Context())
-		if s.Judge.Told != nil && t.Namespace != s.leases() { // There is only what Mutate moved.
+		if s.Judge.Told != nil && t.Namespace != s.leases() { // Only Mutate moves objects there.
 			s.Judge.Told.hear(r)
 		}
 		switch {
@@ -46,28 +45,29 @@ func (s *Stage) confine(server http.Handler) {
 	})
 }
 
-// leaderAnnotation is on what is no Lease, and elects a leader all the same.
+// leaderAnnotation marks an object that elects a leader and is no Lease.
 const leaderAnnotation = "control-plane.alpha.kubernetes.io/leader"
 
-// Spared reports whether no fault may meet a request, and it is no write: one about a lock, because a program that loses its
-// lock has to end, or a review of rights, which the API server answers and does not store.
+// Spared reports whether a request meets no fault and does not count as a write. That is a request about a
+// lock, because a program that loses its lock has to exit, or an access review, which the API server does not
+// store.
 func (j *Judge) Spared(t testkit.Target) bool {
 	return j.isLock(t) || t.Group == "authorization.k8s.io" || t.Group == "authentication.k8s.io"
 }
 
-// isLock reports whether a request is about a Lease, or a ConfigMap that elects a leader: that has shown when the program
-// created it.
+// isLock reports whether a request is about a Lease, or a ConfigMap that elects a leader. A write with
+// leaderAnnotation has shown that.
 func (j *Judge) isLock(t testkit.Target) bool {
 	_, elects := j.locks.Load(t.Namespace + " " + t.Name)
 	return t.Resource == "leases" || t.Resource == "configmaps" && elects
 }
 
-// moveLock moves a request about a lock into the namespace for Leases.
+// moveLock redirects a request about a lock to the namespace for Leases.
 func (s *Stage) moveLock(r *http.Request, t testkit.Target) {
 	r.URL.Path = strings.Replace(r.URL.Path, "/namespaces/"+t.Namespace+"/", "/namespaces/"+s.leases()+"/", 1)
 }
 
-// isConfined reports whether the program sees the objects of its namespace only.
+// isConfined reports whether the program sees only its namespace's objects of a resource.
 func (s *Stage) isConfined(t testkit.Target) bool {
 	if s.Judge.Told != nil {
 		return s.Judge.Told.Namespaced[schema.GroupResource{Group: t.Group, Resource: t.Resource}]
@@ -75,5 +75,5 @@ func (s *Stage) isConfined(t testkit.Target) bool {
 	return slices.Contains([]string{"foos", "deployments"}, t.Resource)
 }
 
-// leases is the namespace of the Leases. It is another one, for a scenario may delete its own.
+// leases returns the namespace for Leases. It is separate, because a scenario may delete its own namespace.
 func (s *Stage) leases() string { return s.Namespace + "-leases" }

@@ -16,8 +16,7 @@ import (
 	"example.com/byhand/tools/judge/internal/court/verdict"
 )
 
-// A program sees the namespace of its stage, and nothing of what others do beside it. That of a script does so of each kind
-// that is in namespaces.
+// A program sees only the namespace of its stage. A script's program does so for each namespaced kind.
 func TestConfined(t *testing.T) {
 	ofScript := &Told{Namespaced: map[schema.GroupResource]bool{}}
 	ofScript.Meet(discovery.NewDiscoveryClientForConfigOrDie(tests.NewAPIServer().Config()))
@@ -54,7 +53,7 @@ func TestConfined(t *testing.T) {
 	}
 }
 
-// A ConfigMap that elects a leader is a lock from its creation on; another one is not.
+// A ConfigMap that elects a leader is a lock from its creation on; any other is not.
 func TestConfinedLock(t *testing.T) {
 	var got []string
 	s := &Stage{World: &World{Judge: &Judge{}}, Namespace: "here", Proxy: &testkit.Faults{}}

@@ -9,20 +9,20 @@ import (
 	"example.com/byhand/kit/testkit"
 )
 
-// Kind is what a program in memory is about, if that is no Foo. What it makes of an object the judge
-// learns from the run without a fault: what is right it does not know.
+// Kind is the kind of a program in memory, if it is not Foo. The judge learns the right results from a run
+// without a fault.
 type Kind struct {
 	testkit.Resource
 	Sample *unstructured.Unstructured
-	// Made are the paths of what the program makes for an object a, in a namespace NAMESPACE, and labels
-	// what it labels each with. begun and changed are all that is stored when the script has begun, and at
-	// its end.
+	// Made are the paths of the objects that the program makes for an object a in a namespace NAMESPACE, and
+	// Labels their labels. Begun and Changed are all stored objects after the script's first part and at its
+	// end.
 	Made           []string
 	Labels         []map[string]string
 	Begun, Changed string
 }
 
-// Made returns the paths of what is stored besides objects of the kind.
+// Made returns the paths of the stored objects whose resources are not in Ours.
 func (s *Stage) Made() (paths []string) {
 	for _, c := range s.Api.History() {
 		if s.Api.Get(c.Path) != nil && !slices.Contains(s.Ours(), testkit.TargetOf(c.Path).Resource) {
@@ -33,7 +33,7 @@ func (s *Stage) Made() (paths []string) {
 	return slices.Compact(paths)
 }
 
-// Users are the resources of the user's objects.
+// Users returns the resources of the user's objects.
 func (s *Stage) Users() []string {
 	switch j := s.Judge; {
 	case j.Told != nil:
@@ -45,10 +45,10 @@ func (s *Stage) Users() []string {
 	}
 }
 
-// Ours are the resources of which the program makes none.
+// Ours returns the resources of which the program makes no objects.
 func (s *Stage) Ours() []string { return append(s.Users(), "namespaces", "events", "leases") }
 
-// Resources are those of the objects that the program makes, and its kind.
+// Resources returns the resources of the user's objects and of the program's.
 func (s *Stage) Resources() (all []string) {
 	switch {
 	case s.Judge.Told != nil:

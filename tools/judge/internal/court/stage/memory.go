@@ -18,18 +18,18 @@ import (
 	"example.com/byhand/tools/judge/internal/court/verdict"
 )
 
-// Contract is a program in memory: it returns when ctx is done.
+// Contract is a program in memory. It returns when ctx is done.
 type Contract func(ctx context.Context, config *rest.Config) error
 
 const (
-	// latency is how long a request takes. It also lets time pass for a program that sends one after
-	// the other without a pause.
+	// latency is how long a request takes. It also lets time pass for a program that sends requests without a
+	// pause.
 	latency = 2 * time.Millisecond
-	// mostRequests is what no scenario needs.
+	// mostRequests is more than any scenario needs.
 	mostRequests = 5000
 )
 
-// openInMemory makes an API server in memory.
+// openInMemory starts an API server in memory.
 func (s *Stage) openInMemory() {
 	foos := Must(crd.Resource(Must(config.CRDs.ReadFile("crd/foos.samplecontroller.k8s.io.yaml"))))
 	more := append([]testkit.Resource{foos}, builtin.Resources()...)
@@ -46,10 +46,10 @@ func (s *Stage) openInMemory() {
 	s.Playing.Go(func() { _ = Try(s.collectGarbage) })
 }
 
-// collectGarbage does what the garbage collector does.
+// collectGarbage plays the garbage collector.
 func (s *Stage) collectGarbage() {
 	for s.Ctx.Err() == nil && !s.ending.Load() {
-		// In one moment: a program that makes again what is deleted could keep it from ending.
+		// Without a pause, because a program that recreates deleted objects could keep it from ending.
 		for due := s.Api.Garbage(); len(due) > 0; due = s.Api.Garbage() {
 			due[0].Do()
 		}
@@ -61,7 +61,7 @@ func (s *Stage) collectGarbage() {
 type inMemory struct {
 	stage   *Stage
 	started time.Time
-	// alive is done when the program was killed: no request of it goes anywhere.
+	// alive is done when the program was killed: its requests then fail.
 	alive     context.Context
 	kill, end context.CancelFunc
 	done      chan struct{}
@@ -86,7 +86,7 @@ func (s *Stage) newProcess() (process, error) {
 	return p, nil
 }
 
-// ServeHTTP passes a request on while the program is alive and sends no more than it may.
+// ServeHTTP forwards a request while the program is alive and within its limit of requests.
 func (p *inMemory) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	time.Sleep(latency)
 	if s := p.stage; s.sent.Add(1) == mostRequests {
@@ -133,8 +133,8 @@ func (p *inMemory) Stop(patience time.Duration) (remark string) {
 	return remark
 }
 
-// stopInMemory waits until each run of the program has returned. One that does not would keep
-// the time of the next scenario from passing.
+// stopInMemory waits until each run of the program has returned. Otherwise the next scenario's virtual time
+// could not pass.
 func (s *Stage) stopInMemory() error {
 	for _, p := range s.runs {
 		p.kill()

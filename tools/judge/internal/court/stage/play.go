@@ -12,12 +12,12 @@ import (
 	"example.com/byhand/internal/tests/oracle"
 )
 
-// playDeployments does what the controller of Deployments does, in no time.
+// playDeployments plays the controller of Deployments, without delays.
 func (s *Stage) playDeployments() {
 	for s.Ctx.Err() == nil && !s.ending.Load() {
 		for _, d := range s.History.Unfinished() {
 			ctx, cancel := context.WithTimeout(s.Ctx, 5*time.Second)
-			// A conflict: the next version is on its way.
+			// After a conflict the next version arrives soon.
 			_ = Try(func() { s.play(ctx, d.DeepCopy()) })
 			cancel()
 		}
@@ -25,8 +25,7 @@ func (s *Stage) playDeployments() {
 	}
 }
 
-// play finishes the rollout of a Deployment, or its deletion in the foreground: it has no
-// Pods to wait for.
+// play finishes the rollout of a Deployment, or its foreground deletion: it has no Pods to wait for.
 func (s *Stage) play(ctx context.Context, d *appsv1.Deployment) {
 	deployments := s.Kube.AppsV1().Deployments(s.Namespace)
 	if d.DeletionTimestamp != nil {
@@ -48,7 +47,7 @@ func (s *Stage) play(ctx context.Context, d *appsv1.Deployment) {
 	s.History.Wrote(Must(deployments.UpdateStatus(ctx, d, metav1.UpdateOptions{})))
 }
 
-// PodsAtMost lets no Deployment have more Pods than that, as a quota does.
+// PodsAtMost takes steps while each Deployment has at most n Pods, like a quota.
 func PodsAtMost(n int32, steps ...Step) Step {
 	return func(s *Stage) {
 		s.History.Most.Store(n)

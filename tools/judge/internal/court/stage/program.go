@@ -17,15 +17,15 @@ import (
 	"example.com/byhand/internal/run/subprocess"
 )
 
-// process is a program that runs, or has run: a process of the command, or a function in memory.
+// process is a program that runs or has run: a process of the command, or a function in memory.
 type process interface {
 	Done() <-chan struct{}
 	Ended() string // how, "" while it runs
 	Kill()
 	Stop(patience time.Duration) (remark string)
 	began() time.Time
-	Words(lines int) string // the last ones that it has printed
-	peak() uint64           // the most memory that it has held
+	Words(lines int) string // the last printed lines
+	peak() uint64           // peak memory in bytes
 }
 
 // Command is how the program is started.
@@ -34,20 +34,19 @@ type Command struct {
 	Dir  string
 }
 
-// program is one process of the command, with all that it starts: a group of its own, so
-// that a signal to the group also meets the child of `go run`.
+// program is a process of the command and its children, in its own group, so that a signal also reaches the
+// child of `go run`.
 type program struct {
 	*subprocess.Process
 	tail *Tail
-	// mark is in the environment of everything that it starts. Processes that leave the
-	// group are found by it.
+	// mark is in the environment of each child. It finds processes that leave the group.
 	mark string
 }
 
 // markName is the variable of the mark. The value begins with the judge's process id.
 const markName = "FOO_JUDGE"
 
-// started is how many programs were started.
+// started counts the started programs.
 var started atomic.Int64
 
 // start starts the command.
@@ -63,18 +62,17 @@ func (c Command) start(kubeconfig string) (*program, error) {
 	cmd.Env = append(os.Environ(), "KUBECONFIG="+kubeconfig, p.mark)
 	cmd.Stdout, cmd.Stderr = p.tail, p.tail
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
-	// A child that lives on may hold the output open: do not wait for it.
+	// Do not wait for a surviving child that holds the output open.
 	cmd.WaitDelay = time.Second
 	var err error
 	p.Process, err = subprocess.Start(cmd)
 	return p, err
 }
 
-// Kill ends the process and everything that it has started, at once, and returns when
-// all of it is gone.
+// Kill kills the process and everything that it has started. It returns when all are gone, or after 5 s.
 func (p *program) Kill() {
 	p.Process.Kill()
-	// Again and again: one of them may have started another one in between.
+	// Repeat it: a process may have started a new one meanwhile.
 	for deadline := time.Now().Add(5 * time.Second); time.Now().Before(deadline); time.Sleep(10 * time.Millisecond) {
 		left := p.processes()
 		if len(left) == 0 {
@@ -86,8 +84,8 @@ func (p *program) Kill() {
 	}
 }
 
-// Stop asks the process to end, and kills it if it has not ended after some time. It
-// returns a word about what was not as it should be.
+// Stop asks the process to exit, and kills it after patience. It returns a remark if the process or a child
+// was left.
 func (p *program) Stop(patience time.Duration) (remark string) {
 	if err := p.Process.Stop(patience); errors.Is(err, subprocess.ErrKilled) {
 		remark = fmt.Sprintf("runs on for %s after SIGTERM", patience)
@@ -108,7 +106,7 @@ func (p *program) Words(lines int) string { return p.tail.Lines(lines) }
 // processes returns the processes that the program has started and that still run.
 func (p *program) processes() (pids []int) { return Processes("environ", p.mark) }
 
-// Processes returns those that have a text in a file of proc(5) whose texts end with a NUL.
+// Processes returns the processes with this entry in /proc/PID/name, whose entries end with a NUL (proc(5)).
 func Processes(name, text string) (pids []int) {
 	files, _ := filepath.Glob("/proc/[0-9]*/" + name)
 	for _, file := range files {
@@ -123,7 +121,7 @@ func Processes(name, text string) (pids []int) {
 	return pids
 }
 
-// peak returns the most memory that the processes of the program have held, in bytes.
+// peak returns the peak memory of the program's processes, in bytes.
 func (p *program) peak() (sum uint64) {
 	for _, pid := range p.processes() {
 		sum += subprocess.Peak(pid)
@@ -131,7 +129,7 @@ func (p *program) peak() (sum uint64) {
 	return sum
 }
 
-// Tail keeps the end of what is written to it, however much that is.
+// Tail keeps the last 16 KiB that were written to it.
 type Tail struct {
 	mu   sync.Mutex
 	kept []byte
@@ -150,8 +148,8 @@ func (t *Tail) Write(b []byte) (int, error) {
 	return len(b), nil
 }
 
-// Lines returns the first lines that are kept, which say what is wrong with a flag, and the
-// last ones, indented.
+// Lines returns the first two kept lines, which explain a wrong flag, and the last n, indented. After a panic
+// it returns the lines of crash.
 func (t *Tail) Lines(n int) string {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -169,8 +167,8 @@ func (t *Tail) Lines(n int) string {
 	return "\t" + strings.Join(lines, "\n\t")
 }
 
-// crash returns the message of a panic that has ended a program, and the first frame that is neither Go's nor a dependency's.
-// It returns nil without a panic.
+// crash returns the message of a panic and the first frame outside Go and the dependencies. It returns nil
+// without a panic.
 func crash(lines []string) (crashed []string) {
 	begins := slices.IndexFunc(lines, func(line string) bool { return strings.HasPrefix(line, "panic: ") })
 	if begins < 0 {

@@ -28,12 +28,12 @@ func (p *program) says(t *testing.T, text string) {
 	}
 }
 
-// The path of the kubeconfig is in the environment, and where the command has its place.
+// The path of the kubeconfig is in the environment, and replaces {kubeconfig} in the command.
 func TestKubeconfig(t *testing.T) {
 	start(t, `echo "$KUBECONFIG is $1."; sleep 1000`).says(t, "/the/file is /the/file.")
 }
 
-// However a program ends, or does not: afterwards all that it started is gone.
+// No child is left, however a program ends.
 func TestNothingIsLeft(t *testing.T) {
 	for _, test := range []struct{ reason, script, remark string }{
 		{"it ends when it is asked to", `echo ready; exec sleep 1000`, ""},
@@ -61,7 +61,7 @@ func TestNothingIsLeft(t *testing.T) {
 	}
 }
 
-// A command that is not there is told before a control plane is started.
+// A missing command is reported before a control plane starts.
 func TestCheckCommand(t *testing.T) {
 	for _, args := range [][]string{nil, {"/no/such/program"}} {
 		if CheckCommand(args) == nil {

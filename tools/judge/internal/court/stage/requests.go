@@ -8,7 +8,8 @@ import (
 	"example.com/byhand/tools/judge/internal/court/verdict"
 )
 
-// Requests returns the requests since a moment that want picks; without those for Events and the spared ones.
+// Requests returns the program's requests since a moment for which want returns true. It omits Events and
+// spared requests.
 func (s *Stage) Requests(since time.Time, want func(verdict.Request) bool) (found []verdict.Request) {
 	for _, line := range s.Proxy.Log() {
 		if r := (verdict.Request{Request: line}); !r.At.Before(since) && r.Target.Resource != "events" && !s.Judge.Spared(r.Target) && want(r) {
@@ -18,13 +19,14 @@ func (s *Stage) Requests(since time.Time, want func(verdict.Request) bool) (foun
 	return found
 }
 
-// heardSince reports whether any request has come.
+// heardSince reports whether the program has sent a request since a moment.
 func (s *Stage) heardSince(since time.Time) bool {
 	log := s.Proxy.Log()
 	return len(log) > 0 && !log[len(log)-1].At.Before(since)
 }
 
-// lostLease reports whether the last request for a Lease, or another lock, has failed: who cannot renew one has to end.
+// lostLease reports whether the last request about a Lease, or another lock, has failed: then the program has
+// to exit.
 func (s *Stage) lostLease() bool {
 	for _, r := range slices.Backward(s.Proxy.Log()) {
 		if s.Judge.isLock(r.Target) {

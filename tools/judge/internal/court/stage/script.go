@@ -27,7 +27,7 @@ import (
 	"example.com/byhand/tools/judge/script"
 )
 
-// ReadBody reads what is sent, and leaves it to be sent on.
+// ReadBody reads the body of a request, and restores it so that the request can be forwarded.
 func ReadBody(r *http.Request) []byte {
 	body, err := io.ReadAll(r.Body)
 	if err != nil {
@@ -37,53 +37,54 @@ func ReadBody(r *http.Request) []byte {
 	return body
 }
 
-// Told is the script that a user tells, for a program about any kind. What is right the judge learns
-// from runs without a fault.
+// Told is a user's script for a program about any kind, with the results of runs without a fault.
 type Told struct {
 	*script.Script
-	// Controller is the command, if it does not stand in the script.
+	// Controller is the command, if it is not the script's.
 	Controller string
-	// Namespaced are the resources whose objects are in a namespace.
+	// Namespaced has the resources whose objects are in a namespace.
 	Namespaced map[schema.GroupResource]bool
 
-	// Seen are the resources that the program has asked for, and managers the names by which it writes.
+	// Seen has the resources that the program has requested, and managers its field managers.
 	Seen, managers sync.Map
-	// sent are the objects that the program has created, as it sent them, by name.
+	// sent has the objects that the program has created, as it sent them, by resource and name. The resource
+	// alone has the last one.
 	sent sync.Map
-	// Orphans says of the path of an object that the program has deleted if that leaves what it has made.
+	// Orphans has, by path, whether the program's DELETE of an object orphans its dependents.
 	Orphans sync.Map
-	// Generated are the resources whose objects have another name each time.
+	// Generated has the resources whose objects have a new name each time.
 	Generated map[string]bool
-	// Users are the resources of the user's objects.
+	// Users has the resources of the user's objects.
 	Users map[schema.GroupVersionResource]bool
-	// Ends are those of the steps without a fault, and masked is what of that is another one each time.
+	// Ends has the result of each step without a fault. Masked has the entries that differ between runs.
 	Ends   []End
 	Masked map[string]bool
-	// History has the conditions that a run without a fault lacks, or has in addition, if it starts late.
+	// History has the conditions that appear or disappear if the program starts late.
 	History map[string]bool
-	// Learned is the file for what was learned, or "".
+	// Learned is the file for the learned result, or "".
 	Learned string
 }
 
-// End is what is stored after a step, what the program has made of that, and what it has written in the step.
+// End is the result of a step: the stored objects, the program's objects among them, and its writes in the
+// step.
 type End struct {
 	Stored script.Snapshot
 	Made   []*Stored
 	Writes []verdict.Request
 }
 
-// agent is the name of the program for the API server, where it gives itself none.
+// agent is the field manager of a program that sets none.
 const agent = "judged"
 
-// Part is a script in one stage.
+// Part is the state of a script in one stage.
 type Part struct {
 	Kubeconfig string // of kubectl
-	Step       int    // the one that was played last
+	Step       int    // the last played step, or -1
 	Began      time.Time
 	Dying      string // the version at which an object of the user was being deleted
 }
 
-// Meet finds out which resources are in namespaces.
+// Meet finds the namespaced resources.
 func (t *Told) Meet(kube discovery.ServerResourcesInterface) {
 	lists := Must(kube.ServerPreferredNamespacedResources())
 	for resource := range Must(discovery.GroupVersionResources(lists)) {
@@ -91,15 +92,16 @@ func (t *Told) Meet(kube discovery.ServerResourcesInterface) {
 	}
 }
 
-// hear notes what a request of the program says about it, before it is passed on: which objects it creates or applies, as it
-// sends them, and which it deletes and leaves what they have made (propagationPolicy: Orphan), be it said in JSON or in protobuf.
+// hear records facts about the program from a request, before it is forwarded. It keeps the objects that the
+// program creates or applies, and whether a DELETE orphans dependents (propagationPolicy: Orphan), in JSON or
+// protobuf.
 func (t *Told) hear(r *http.Request) {
 	target := testkit.TargetOf(r.URL.Path)
 	r.Header.Set("User-Agent", agent)
 	creates := (r.Method == http.MethodPost || r.Header.Get("Content-Type") == string(types.ApplyYAMLPatchType)) && target.Subresource == ""
 	body := ReadBody(r)
 	var sent Object
-	if creates && yaml.Unmarshal(body, &sent) == nil { // If not, the API server says what is wrong with it.
+	if creates && yaml.Unmarshal(body, &sent) == nil { // If not, the API server reports the error.
 		t.sent.Store(target.Resource, sent)
 		t.sent.Store(target.Resource+" "+(&unstructured.Unstructured{Object: sent}).GetName(), sent)
 	}
@@ -113,7 +115,7 @@ func (t *Told) hear(r *http.Request) {
 	t.Seen.Store(schema.GroupVersionResource{Group: target.Group, Version: target.Version, Resource: target.Resource}, true)
 }
 
-// Resources are those that the program has asked for.
+// Resources returns the resources that the program has requested.
 func (t *Told) Resources() (all []schema.GroupVersionResource) {
 	t.Seen.Range(func(resource, _ any) bool {
 		all = append(all, resource.(schema.GroupVersionResource))
@@ -122,7 +124,7 @@ func (t *Told) Resources() (all []schema.GroupVersionResource) {
 	return all
 }
 
-// Names are those of resources.
+// Names returns the sorted names of resources.
 func Names(resources []schema.GroupVersionResource) (all []string) {
 	for _, resource := range resources {
 		all = append(all, resource.Resource)
@@ -131,19 +133,19 @@ func Names(resources []schema.GroupVersionResource) (all []string) {
 	return all
 }
 
-// IsProgram reports whether the program writes by this name.
+// IsProgram reports whether a field manager is the program's.
 func (t *Told) IsProgram(manager string) bool {
 	_, is := t.managers.Load(manager)
 	return is
 }
 
-// isKept reports whether this manager's fields are compared: the program's, and those of kubectl and the judge, which
-// play the user.
+// isKept reports whether this manager's fields are compared: the program's, and kubectl's and the judge's,
+// which play the user.
 func (t *Told) isKept(manager string) bool {
 	return strings.HasPrefix(manager, "kubectl") || manager == "judge" || t.IsProgram(manager)
 }
 
-// openScript writes a kubeconfig for kubectl that leads past the proxy, into the namespace of the stage.
+// openScript writes a kubeconfig for kubectl that bypasses the proxy and selects the stage's namespace.
 func (s *Stage) openScript(dir string) {
 	s.History = verdict.NewHistory()
 	config := Must(clientcmd.LoadFromFile(s.Plane.Kubeconfig))
@@ -154,14 +156,14 @@ func (s *Stage) openScript(dir string) {
 	Check(clientcmd.WriteToFile(*config, s.Part.Kubeconfig))
 }
 
-// Stored is one object that the API server has, and its name in a snapshot: "deployments a".
+// Stored is an object in the API server, and its name in a snapshot: "deployments a".
 type Stored struct {
 	*unstructured.Unstructured
 	Resource schema.GroupVersionResource
 	Name     string
 }
 
-// IsUsers reports whether it is the user's.
+// IsUsers reports whether kubectl has written the object.
 func (o *Stored) IsUsers() bool {
 	return script.Made(o.Unstructured, func(manager string) bool { return strings.HasPrefix(manager, "kubectl") })
 }
@@ -171,13 +173,15 @@ func (t *Told) Makes() bool {
 	return slices.ContainsFunc(t.Ends, func(end End) bool { return len(end.Made) > 0 })
 }
 
-// IsMade reports whether an object is the program's. Of a kind of which it creates none it only changes what others have made.
+// IsMade reports whether an object is the program's. If the program creates none of a kind, it only changes
+// other clients' objects.
 func (t *Told) IsMade(o *Stored) bool {
 	return !o.IsUsers() && t.SentFor(o) != nil && script.Made(o.Unstructured, t.IsProgram)
 }
 
-// Look returns what is stored of the resources that the program has asked for, without what only others than it
-// and the user have written. Where the program had nothing to write, what it writes without a fault is there all the same.
+// Look returns the stored objects of the resources that the program has requested, with the values that it or
+// the user has written. Values that the program writes without a fault are included even if it had no reason
+// to write them now.
 func (s *Stage) Look() (_ script.Snapshot, objects []*Stored) {
 	t := s.Judge.Told
 	now, usual := script.Snapshot{}, script.Snapshot{}
@@ -206,7 +210,7 @@ func (s *Stage) Look() (_ script.Snapshot, objects []*Stored) {
 	return now.Renamed(strings.NewReplacer(words...)), objects
 }
 
-// generatedFrom is a name for an object that has another one each time: what it begins with.
+// generatedFrom returns a stable name for an object whose name changes every time: its prefix.
 func generatedFrom(o *Stored, objects []*Stored) string {
 	begins := o.GetGenerateName()
 	for _, users := range objects {
@@ -217,15 +221,16 @@ func generatedFrom(o *Stored, objects []*Stored) string {
 	return begins + "*"
 }
 
-// Client is for the objects of a resource in the namespace of the stage.
+// Client returns a client for a resource in the stage's namespace.
 func (s *Stage) Client(resource schema.GroupVersionResource) dynamic.ResourceInterface {
 	return s.Dynamic.Resource(resource).Namespace(s.Namespace)
 }
 
-// MostLines is how many lines of one sort a finding has.
+// MostLines limits the lines of one sort in a finding.
 const MostLines = 12
 
-// word adds to a finding how it is seen again, and how to say that it is meant so. It returns false if that was said.
+// word adds to a finding how to reproduce it and how to allow it. It returns false if the script allows it
+// already.
 func (t *Told) word(sc *Scenario, f *verdict.Finding) bool {
 	if len(f.Allow) == 0 {
 		f.Allow = []string{sc.Name + " " + (f.Property & (sc.Judged | verdict.P7)).String()}
@@ -245,7 +250,8 @@ func (t *Told) word(sc *Scenario, f *verdict.Finding) bool {
 	return true
 }
 
-// SentFor is what the program has sent to create an object.
+// SentFor returns the object as the program has sent it to create it, or else the last one that it created of
+// the resource.
 func (t *Told) SentFor(o *Stored) Object {
 	sent, exactly := t.sent.Load(o.Resource.Resource + " " + o.GetName())
 	if !exactly {

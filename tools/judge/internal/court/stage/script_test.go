@@ -19,7 +19,7 @@ import (
 	"example.com/byhand/tools/judge/script"
 )
 
-// A finding says how it is seen again, with the same command, and what is meant so is no finding.
+// A finding has the command that reproduces it. An allowed one is dropped.
 func TestWord(t *testing.T) {
 	told := &Told{Script: &script.Script{File: "desk/judge.yaml", Allow: []script.Line{{Text: "drift pods .spec"}}}, Controller: "./mine -v"}
 	sc := &Scenario{Name: "drift"}
@@ -36,7 +36,8 @@ func TestWord(t *testing.T) {
 	}
 }
 
-// What the program changes without a fault counts also where it had nothing to change, and is not its own.
+// Values that the program changes without a fault are compared, even if the object is not its own and needed
+// no change.
 func TestLookAtWhatIsOnlyChanged(t *testing.T) {
 	const name = "persistentvolumeclaims a"
 	claim := &unstructured.Unstructured{Object: Object{"apiVersion": "v1", "kind": "PersistentVolumeClaim",
@@ -59,7 +60,7 @@ func TestLookAtWhatIsOnlyChanged(t *testing.T) {
 	}
 }
 
-// What the program deletes may leave what it has made, whatever format says so, until it is deleted in another way.
+// A DELETE may orphan dependents, in any format, until a later DELETE of the object does not.
 func TestHearsOrphans(t *testing.T) {
 	const path = "/apis/apps/v1/namespaces/here/statefulsets/a"
 	told, inProtobuf := &Told{}, Must((&metav1.DeleteOptions{PropagationPolicy: new(metav1.DeletePropagationOrphan)}).Marshal())

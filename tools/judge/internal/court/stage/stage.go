@@ -22,7 +22,7 @@ import (
 	"example.com/byhand/tools/judge/internal/court/verdict"
 )
 
-// follow begins a history of a namespace, in which nothing has happened yet.
+// follow starts the history of a namespace in which nothing has happened yet.
 func (s *Stage) follow(ctx context.Context, namespace string) (*verdict.History, error) {
 	ctx, cancel := context.WithCancel(ctx)
 	h := verdict.NewHistory()
@@ -58,8 +58,8 @@ func (s *Stage) follow(ctx context.Context, namespace string) (*verdict.History,
 	return h, nil
 }
 
-// Stage is one run of a scenario: a namespace, its history, and the program, newly started,
-// behind a proxy of its own.
+// Stage is one run of a scenario: a namespace, its history, and a newly started program behind a separate
+// proxy.
 type Stage struct {
 	*World
 	Proxy     *testkit.Faults
@@ -78,9 +78,9 @@ type Stage struct {
 	Lax       bool          // the API server in memory admits any Foo
 	sent      atomic.Int64  // how many requests the program in memory has sent
 	Alone     time.Duration // how long a good Foo takes alone
-	Part      *Part         // of a script that a user tells
+	Part      *Part         // the state of a script
 
-	// Met is how many requests a fault has met.
+	// Met is how many requests have met a fault.
 	Met atomic.Int64
 
 	mu       sync.Mutex
@@ -88,21 +88,21 @@ type Stage struct {
 	Findings []verdict.Finding
 	Remarks  []string
 	exits    atomic.Int32
-	// Tolerant: that a program ends says nothing about it.
+	// Tolerant: an exit of the program does not count.
 	Tolerant, ending atomic.Bool
 	Playing          sync.WaitGroup
 }
 
-// errShort ends a stage: the rest of it would say nothing more.
+// errShort ends a stage when the rest of it would show nothing more.
 var errShort = errors.New("the program falls short")
 
-// NotJudged ends a stage that says nothing about the program.
+// NotJudged ends a stage without a verdict on the program.
 type NotJudged string
 
 func (n NotJudged) Error() string { return string(n) }
 
-// Perform runs the steps of a scenario in a namespace of its own, with a program of its
-// own, and returns what it found.
+// Perform runs the steps of a scenario in a new namespace, with a new process of the program. It returns the
+// stage with its findings.
 func (w *World) Perform(ctx context.Context, sc *Scenario, steps ...Step) (*Stage, error) {
 	s := &Stage{World: w, Ctx: ctx, Scenario: sc, Namespace: fmt.Sprintf("judge-%s-%d", sc.Name, w.stages.Add(1)), Begin: time.Now()}
 	err := Try(func() {
@@ -111,7 +111,7 @@ func (w *World) Perform(ctx context.Context, sc *Scenario, steps ...Step) (*Stag
 		if sc.Judged&verdict.P2 != 0 && w.Judge.Foos() {
 			Silent(s)
 			if sc.Judged&verdict.P1 != 0 {
-				s.Converge(10 * time.Second) // It has stayed.
+				s.Converge(10 * time.Second) // It must stay so.
 			}
 		}
 	})
@@ -139,7 +139,7 @@ func (w *World) Perform(ctx context.Context, sc *Scenario, steps ...Step) (*Stag
 	return s, err
 }
 
-// open makes the namespaces and the proxy, and starts the program.
+// open creates the namespaces and the proxy, and starts the program.
 func (s *Stage) open() {
 	if s.Judge.Contract != nil {
 		s.openInMemory()
@@ -179,7 +179,7 @@ func (s *Stage) Take(steps ...Step) {
 	}
 }
 
-// close ends the program. What it leaves behind no other program sees.
+// close stops the program. Other programs do not see the objects that it leaves.
 func (s *Stage) close() error {
 	s.Proxy.OnWrite(nil)
 	s.Proxy.Intercept(nil)
@@ -195,7 +195,7 @@ func (s *Stage) close() error {
 	return err
 }
 
-// Find adds a finding, once for each lesson: a loop does the same thing a thousand times.
+// Find adds findings, one for each lesson and property: a loop repeats the same violation a thousand times.
 func (s *Stage) Find(findings ...verdict.Finding) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -212,8 +212,8 @@ func (s *Stage) Remark(format string, args ...any) {
 	s.Remarks = append(s.Remarks, fmt.Sprintf(format, args...))
 }
 
-// Explain keeps the findings that this scenario judges and adds the requests before each.
-// An exit counts wherever it is seen.
+// Explain keeps the findings that this scenario judges, and adds the requests before each. It also keeps an
+// exit, a program that does not return, and too many requests.
 func (s *Stage) Explain() {
 	var kept []verdict.Finding
 	for _, f := range s.Findings {
@@ -239,7 +239,7 @@ func (s *Stage) Explain() {
 	s.Findings = kept
 }
 
-// weigh finds that the program is too large: P7.
+// weigh finds that the program has used more than 1 GiB: P7.
 func (s *Stage) weigh() {
 	const most = 1 << 30
 	for _, p := range s.Running() {

@@ -10,15 +10,16 @@ import (
 	"example.com/byhand/tools/judge/internal/court/verdict"
 )
 
-// The program of a stage is supervised as a kubelet does: what ends by itself is started
-// again, after a pause, and noted.
+// A stage supervises its program like a kubelet: it records an unexpected exit and restarts the program after
+// a pause.
 
 const (
-	// mostExits is when the judge gives up.
+	// mostExits is the number of exits after which the judge gives up.
 	mostExits = 5
-	// firstPatience is how long the first request may take: `go run` compiles.
+	// firstPatience is how long the first request may take, because `go run` compiles. patience is for later
+	// starts.
 	firstPatience, patience = 2 * time.Minute, time.Minute
-	// gracePeriod is the time after SIGTERM; a program that does not end in it has less from then on.
+	// gracePeriod is the time after SIGTERM. A program that exceeds it gets lessGrace from then on.
 	gracePeriod, lessGrace = 10 * time.Second, time.Second
 )
 
@@ -38,7 +39,7 @@ func (s *Stage) StartProgram() error {
 	return nil
 }
 
-// supervise starts a program again that has ended by itself.
+// supervise restarts a program that exits by itself.
 func (s *Stage) supervise(p process) {
 	<-p.Done()
 	if s.ending.Load() || !slices.Contains(s.Running(), p) {
@@ -46,7 +47,7 @@ func (s *Stage) supervise(p process) {
 	}
 	s.exits.Add(1)
 	if !s.Judge.Heard.Load() {
-		return // ready says what there is to say.
+		return // Ready reports it.
 	}
 	s.Remove(p)
 	if s.Tolerant.Load() {
@@ -66,13 +67,13 @@ func (s *Stage) startAgain() {
 	}
 }
 
-// killAndStartAgain is what happens at a write: SIGKILL, and a new process.
+// killAndStartAgain kills the program at a write, and starts a new process.
 func (s *Stage) killAndStartAgain() {
 	s.KillPrograms()
 	s.Playing.Go(s.startAgain)
 }
 
-// KillPrograms ends all processes with SIGKILL.
+// KillPrograms kills all processes with SIGKILL.
 func (s *Stage) KillPrograms() {
 	for _, p := range s.Running() {
 		s.Remove(p)
@@ -81,8 +82,8 @@ func (s *Stage) KillPrograms() {
 	s.freeLeases()
 }
 
-// freeLeases takes the Leases and the other locks of processes away that have ended: to wait until they expire
-// would show nothing.
+// freeLeases removes the Leases and other locks of ended processes: waiting for their expiry would show
+// nothing.
 func (s *Stage) freeLeases() {
 	if s.Api != nil {
 		for _, path := range s.Api.Paths("leases") {
@@ -94,13 +95,13 @@ func (s *Stage) freeLeases() {
 	_ = s.Kube.CoreV1().ConfigMaps(s.leases()).DeleteCollection(s.Ctx, metav1.DeleteOptions{}, metav1.ListOptions{})
 }
 
-// stopPrograms ends all processes with SIGTERM, for good.
+// stopPrograms stops all processes with SIGTERM, and prevents restarts.
 func (s *Stage) stopPrograms() {
 	s.ending.Store(true)
 	s.EndPrograms()
 }
 
-// EndPrograms ends all processes with SIGTERM.
+// EndPrograms stops all processes with SIGTERM.
 func (s *Stage) EndPrograms() {
 	for _, p := range s.Running() {
 		s.Remove(p)
@@ -115,7 +116,7 @@ func (s *Stage) EndPrograms() {
 	s.freeLeases()
 }
 
-// Ready waits for a request of the program that was started last.
+// Ready waits for a request of the last started program.
 func (s *Stage) Ready() {
 	bound, known := patience, s.Judge.Heard.Load()
 	if !known {
@@ -151,7 +152,7 @@ func (s *Stage) Running() []process {
 	return slices.Clone(s.programs)
 }
 
-// Remove makes the end of a program an expected one.
+// Remove makes the exit of a program expected.
 func (s *Stage) Remove(p process) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

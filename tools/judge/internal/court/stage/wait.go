@@ -14,34 +14,33 @@ import (
 	"example.com/byhand/tools/judge/script"
 )
 
-// Object is JSON to be.
+// Object is a JSON object.
 type Object = map[string]any
 
 const MergePatch = types.MergePatchType
 
 func Encoded(patch any) []byte { return Must(json.Marshal(patch)) }
 
-// A step ends its stage as a test ends itself with FailNow: from however deep it was called, what is deferred is done, and
-// the rest is not.
+// A step ends its stage like FailNow ends a test: at any depth, deferred calls run and the rest is skipped.
 
 // ended is the panic that ends a stage.
 type ended struct{ why error }
 
-// Check ends the stage if there is an error.
+// Check ends the stage if err is not nil.
 func Check(err error) {
 	if err != nil {
 		panic(ended{err})
 	}
 }
 
-// Must returns the value of a call, and ends the stage if that has failed.
+// Must returns value, and ends the stage if err is not nil.
 func Must[T any](value T, err error) T {
 	Check(err)
 	return value
 }
 
-// Try returns why what it does has ended, nil if it was done. What another goroutine than that of the stage does, it does in
-// a try of its own.
+// Try calls do and returns the error that has ended it, or nil. Any other goroutine than the stage's needs
+// its own Try.
 func Try(do func()) (err error) {
 	defer func() {
 		switch reason := recover().(type) {
@@ -56,13 +55,13 @@ func Try(do func()) (err error) {
 	return nil
 }
 
-// Fail ends the stage with what it has found.
+// Fail adds findings and ends the stage.
 func (s *Stage) Fail(findings ...verdict.Finding) {
 	s.Find(findings...)
 	Check(errShort)
 }
 
-// Pause waits. The stage ends if the program ends again and again.
+// Pause waits for d. It ends the stage if the program exits repeatedly.
 func (s *Stage) Pause(d time.Duration) {
 	for end := s.Canary.Now() + d; ; {
 		select {
@@ -79,7 +78,7 @@ func (s *Stage) Pause(d time.Duration) {
 	}
 }
 
-// Await waits until something is so, and reports whether it was before the time was over.
+// Await waits until is returns true, and reports whether it did within the bound.
 func (s *Stage) Await(bound time.Duration, is func() bool) bool {
 	for end := s.Canary.Now() + bound; !is(); s.Pause(20 * time.Millisecond) {
 		if s.Canary.Now() > end {
@@ -89,35 +88,36 @@ func (s *Stage) Await(bound time.Duration, is func() bool) bool {
 	return true
 }
 
-// Within waits until something is so. If it is not before the time is over, the program falls short of it, as wrong
-// says.
+// Within waits until is returns true. If it does not within the bound, the program falls short: wrong returns
+// the finding.
 func (s *Stage) Within(bound time.Duration, is func() bool, wrong func() verdict.Finding) {
 	if !s.Await(bound, is) {
 		s.Fail(wrong())
 	}
 }
 
-// Needs waits for what others than the program do. Without it nothing can be judged.
+// Needs waits for something that the program does not do. Without it the scenario is not judged.
 func (s *Stage) Needs(bound time.Duration, is func() bool, missing string) {
 	if !s.Await(bound, is) {
 		Check(NotJudged(missing))
 	}
 }
 
-// Tries are the writes that the program has tried since a moment.
+// Tries returns the writes that the program has tried since a moment.
 func (s *Stage) Tries(since time.Time) []verdict.Request {
 	return s.Requests(since, func(r verdict.Request) bool { return r.Method != http.MethodGet && r.Target.Namespace == s.Namespace })
 }
 
-// WritesSince are those that count for a silence: of a program about Foos those of Foos and Deployments.
+// WritesSince returns the writes that break a silence. For a program about Foos these are writes of Foos and
+// Deployments.
 func (s *Stage) WritesSince(since time.Time) []verdict.Request {
 	return slices.DeleteFunc(s.Tries(since), func(r verdict.Request) bool {
 		return s.Judge.Foos() && !slices.Contains(s.Resources(), r.Target.Resource)
 	})
 }
 
-// Quiet waits until the program has tried no write for some time, and nothing that a script compares has changed. It reports
-// whether that has begun before patience was over.
+// Quiet waits until for d the program has tried no write and nothing that a script compares has changed. It
+// reports whether that period began within patience.
 func (s *Stage) Quiet(d, patience time.Duration) bool {
 	var last script.Snapshot
 	begin, written := s.Canary.Now(), -1
@@ -135,8 +135,7 @@ func (s *Stage) Quiet(d, patience time.Duration) bool {
 	return false
 }
 
-// Silent waits until the program writes nothing for a while: P2. What it does over a long
-// time the scenario idle shows.
+// Silent waits until the program writes nothing for a while: P2. The scenario idle checks a long time.
 func Silent(s *Stage) {
 	const quiet, patience = 2 * time.Second, 30 * time.Second
 	if !s.Quiet(quiet, patience) {
@@ -144,8 +143,8 @@ func Silent(s *Stage) {
 	}
 }
 
-// Converge waits until everything is as it must be, and finds what is not when the time is
-// over: P1 and P4.
+// Converge waits until the state is as required. At the bound it ends the stage with the remaining
+// differences: P1 and P4.
 func (s *Stage) Converge(bound time.Duration) {
 	seen := -1
 	var wrong []verdict.Finding
@@ -179,10 +178,10 @@ func (s *Stage) Converge(bound time.Duration) {
 	s.Fail(theirs...)
 }
 
-// Late: the judge does not see what it has done itself.
+// Late: the judge has not received its own writes.
 const Late = "the judge's own watch is late"
 
-// Failed returns the requests since a moment that were refused or got no answer.
+// Failed returns the requests since a moment that were rejected with 403, 422, 429 or 5xx.
 func (s *Stage) Failed(since time.Time) []verdict.Request {
 	return s.Requests(since, func(r verdict.Request) bool {
 		return r.Code == http.StatusForbidden || r.Code == http.StatusTooManyRequests || r.Code == http.StatusUnprocessableEntity || r.Code >= 500

@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// A step ends its stage from however deep it was called, and what is deferred is done. Another panic is a mistake of the judge.
+// A step ends its stage at any depth, and deferred calls run. Any other panic is a bug of the judge.
 func TestTry(t *testing.T) {
 	refused, undone := errors.New("refused"), false
 	err := Try(func() {
@@ -28,7 +28,7 @@ func TestTry(t *testing.T) {
 	_ = Try(func() { panic("a mistake") })
 }
 
-// A program that ends again and again is not waited for.
+// A wait ends if the program exits repeatedly.
 func TestExitsEndAWait(t *testing.T) {
 	s := &Stage{World: &World{}, Ctx: t.Context()}
 	s.exits.Store(mostExits)

@@ -16,8 +16,8 @@ import (
 // World is one control plane.
 type World struct {
 	Judge *Judge
-	// Bare: there is an API server and nothing else. The judge plays the controller of
-	// Deployments, so that a rollout takes no time.
+	// Bare: there is only an API server. The judge plays the controller of Deployments, so that a rollout
+	// takes no time.
 	Bare bool
 
 	Plane   *plane.Plane
@@ -29,21 +29,20 @@ type World struct {
 	stages atomic.Int64
 	Stuck  bool // in memory: a program does not return
 
-	// What the run without faults has shown.
+	// Results of the run without faults.
 	Bound    time.Duration // how long the program may take
-	Writes   int           // what it writes for the script
+	Writes   int           // its writes for the script
 	Baseline string        // the end of the script
 	Hopeless string        // why nothing else can be judged
 }
 
-// UsualBound is judge.bound for a program of which nothing is known: a Lease expires and a
-// pause after errors ends in it.
+// UsualBound is Judge.Bound for an unknown program. A Lease, or a pause after errors, ends within it.
 const UsualBound = time.Minute
 
-// Worlds are the control planes, by whether they are bare.
+// Worlds has the control planes, by World.Bare.
 type Worlds map[bool]*World
 
-// Up starts the control planes that these scenarios need, if there are none yet. The caller calls down.
+// Up starts the missing control planes that these scenarios need. The caller calls Down.
 func (j *Judge) Up(ctx context.Context, worlds Worlds, chosen []Scenario) error {
 	command, err := plane.Build(ctx, j.Dir)
 	if err != nil {
@@ -75,13 +74,13 @@ func (w *World) start(ctx context.Context, command plane.Command) (err error) {
 	if w.dynamic, err = dynamic.NewForConfig(w.Plane.Config); err != nil {
 		return err
 	}
-	// It flies as long as there is a control plane, longer than what first wanted one.
+	// The canary runs as long as the control plane, which may outlive the caller's ctx.
 	ctx, w.ground = context.WithCancel(context.WithoutCancel(ctx))
 	w.Canary, err = fly(ctx, w.Kube)
 	return err
 }
 
-// Down stops the control planes, and removes them.
+// Down stops and removes the control planes.
 func Down(worlds Worlds) error {
 	var ending []func() error
 	for _, w := range worlds {
@@ -95,12 +94,12 @@ func Down(worlds Worlds) error {
 	return utilerrors.AggregateGoroutines(ending...)
 }
 
-// Meet makes the world ready for a program of which nothing is known yet.
+// Meet resets the world for a new program.
 func (w *World) Meet(j *Judge) {
 	w.Judge, w.Bound, w.Writes, w.Baseline, w.Hopeless = j, j.Bound, 0, "", ""
 }
 
-// Foos is the client of the Foos of a namespace.
+// Foos returns a client for the Foos of a namespace.
 func (s *Stage) Foos(namespace string) dynamic.ResourceInterface {
 	return s.Dynamic.Resource(v1alpha1.SchemeGroupVersion.WithResource("foos")).Namespace(namespace)
 }

@@ -122,8 +122,8 @@ func (r *review) ofDeployment(v version) {
 	}
 }
 
-// foreignWrite finds that the program wrote a Deployment that the Foo does not control, or gave it replicas
-// that its Foo never asked for.
+// foreignWrite finds that the program wrote a Deployment without a controlling Foo, took one from its Foo, or
+// gave one replicas that its Foo never asked for.
 func (r *review) foreignWrite(v version, before *appsv1.Deployment) {
 	d, owner, was := v.deployment, oracle.ControllerOf(v.deployment), oracle.ControllerOf(before)
 	switch {
