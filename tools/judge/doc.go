@@ -33,8 +33,8 @@
 //     program gave it.
 //   - status.availableReplicas is correct.
 //
-// More conditions and Events are allowed. But if a condition Ready is True, the Deployment must be complete,
-// and a rejected write is no reason to write the status at every retry.
+// More conditions and Events are allowed. But the Deployment must be complete while a condition Ready is True.
+// A rejected write is no reason to write the status at every retry.
 //
 // # How it works
 //
@@ -46,8 +46,8 @@
 //
 //   - anykind judges a program about any other kind: baseline.go learns the right results, script_scenarios.go
 //     has the scenarios.
-//   - scenario has the scenarios for Foos in scenarios.go. Their steps are in situations.go, faults.go and hostile.go,
-//     admission.go (rejections and changes by the API server) and users.go (actions of users).
+//   - scenario has the scenarios for Foos in scenarios.go. Their steps are in situations.go, faults.go and
+//     hostile.go, admission.go (rejections and changes by the API server) and users.go (actions of users).
 //   - stage runs one scenario. world.go starts a control plane. program.go and supervise.go start the program as
 //     a process group and restart it when it exits, like a kubelet. stage.go gives it a namespace and a proxy.
 //     confined.go limits the program to this namespace, so most scenarios run in parallel. canary.go measures when
@@ -76,36 +76,35 @@
 // kubectl delete does, for at most a minute.
 //
 // First the judge plays the script without a fault until two runs end with the same objects. It prints the
-// result; -learned writes it to a file that you can commit and compare. After each step it has the stored
-// objects of the resources that the program has requested, with the values that the program or kubectl has
-// written (metadata.managedFields). Namespaces, UIDs and times become words. Values that differ between the
-// two runs are ignored. Conditions that appear or disappear in a run that starts late are ignored in
-// scenarios that start late.
+// result; -learned writes it to a file that you can commit and compare. The result has the objects that are
+// stored after each step, of the resources that the program has requested. Their values were written by
+// the program or kubectl (metadata.managedFields). Namespaces, UIDs and times become words. Values that
+// differ between the two runs are ignored. Conditions that appear or disappear in a run that starts late are
+// ignored in scenarios that start late.
 //
 // Then the judge plays the scenarios for any kind. It kills the program, rejects its writes, starts it late,
-// makes it miss events, serves old lists, and changes, deletes or takes the names of its objects. A row has –
-// for a property that the scenario does not check. It has – in all columns, with the reason, if nothing was
-// tested: the program creates no object, or no request met the fault.
+// makes it miss events and serves old lists. It changes or deletes its objects, or takes their names. A row
+// has – for a property that the scenario does not check. It has – in all columns, with the reason, if nothing
+// was tested: the program creates no object, or no request met the fault.
 //
 // Limitations:
 //
 //   - A program that is wrong in the same way without a fault counts as right. Read the printed result.
-//   - Objects without a namespace, other namespaces and anything outside the API server are not compared. Webhooks
-//     that the program serves cannot be reached.
+//   - Objects without a namespace, other namespaces and anything outside the API server are not compared.
+//     Webhooks that the program serves cannot be reached.
 //   - The controllers of Kubernetes run, too. Pods run nothing, and a Pod of a Job completes at once. To keep it
 //     pending, give it a nodeSelector that no node has. A command in a Pod (exec) is rejected, also without a fault.
 //   - A scenario ends with the first step in which the program falls short.
 //
 // # In memory
 //
-// With QUICK=1, quick builds the program of a folder with one more test, which calls
+// With QUICK=1, quick builds the package main of a folder with one more test, which calls its function
 //
 //	func run(ctx context.Context, config *rest.Config) error
 //
-// of its package main. A stage then has an in-memory API server (kit/testkit) and the program as a function,
+// A stage then has an in-memory API server (kit/testkit) and the program as a function,
 // in virtual time (testing/synctest): memory.go. The scenarios, the properties and the explanations are the
-// same. It plays 42 of the 46 scenarios; the others need a control plane, and only a control plane is the
-// final test. Each request takes 2 ms of virtual time, and a program that sends 5,000 is stopped. quick.go
+// same. It plays 42 of the 46 scenarios. The others, and the final test, need a control plane. Each request takes 2 ms of virtual time, and a program that sends 5,000 is stopped. quick.go
 // plays in another process, so that a panic ends only one scenario. It gives up a scenario after a minute of
 // real time.
 //
@@ -126,8 +125,9 @@
 //   - Behind a proxy that loses bookmarks a program has 150 s to work anyway, or to exit. A log line or an unready
 //     probe is not enough: logs may stay unread, and the judge does not see probes.
 //   - Only the scenario idle checks P2 over a long time; elsewhere the program must be silent for 2 s.
-//   - A stale start needs a program that accepts cached lists (resourceVersion=0). client-go's informers do so when
-//     the API server has no streaming lists. stale-start rejects streaming lists, stale-start-streaming forwards them.
+//   - A stale start needs a program that accepts cached lists (resourceVersion=0). client-go's informers do so
+//     when the API server has no streaming lists. stale-start rejects streaming lists, stale-start-streaming
+//     forwards them.
 //   - Goroutines and times differ in each run.
 //   - The judge and byhand have the same authors. -caveats adds the known limitations of byhand that can be played.
 //   - A process that leaves its group and clears its environment is not found, and keeps running.
@@ -135,8 +135,8 @@
 //
 // # Tests of the judge
 //
-// Package internal/mistakes lists typical mistakes in a Foo controller, each with the scenario that must find
-// it and the words and the file that the judge must name. Tests (tag long; make test-judge) make each of them
+// Package internal/mistakes lists typical mistakes in a Foo controller. Each has the scenario that must find
+// it, and the words and the file that the judge must name. Tests (tag long; make test-judge) make each of them
 // in the exercise's solution, in memory, and some of them on control planes. TestScript, which make
 // test-judge leaves out, finds some by a script.
 package main

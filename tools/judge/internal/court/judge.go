@@ -167,7 +167,6 @@ func beyond(s *stage.Stage) string {
 	return fmt.Sprintf("for two new Foos it has sent %d Events; the conditions in their status: %s", events, cmp.Or(strings.Join(conditions, ", "), "none"))
 }
 
-// play runs one scenario.
 func play(ctx context.Context, w *stage.World, sc *stage.Scenario) (*stage.Stage, error) {
 	switch {
 	case w.Hopeless != "":

@@ -32,7 +32,7 @@ const (
 	deployment = "controller/foo/deployment.go"
 )
 
-// All are all mistakes.
+// All has the mistakes that the tests make.
 var All = []Mistake{
 	{Name: "the key has no namespace", Before: `foo.Namespace + "/" + foo.Spec.DeploymentName`, After: `foo.Spec.DeploymentName`,
 		Scenario: "scale", Says: "Is the key namespace/name", File: "controller/handlers.go"},

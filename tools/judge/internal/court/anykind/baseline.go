@@ -124,8 +124,8 @@ func alive(objects []*stage.Stored) map[string]int {
 	return n
 }
 
-// counted checks the last played step. It finds that the program deleted the last object of a resource that
-// has objects before and after (P1), or that more existed at the same time than without a fault (P3).
+// counted checks the last played step. P1: the program deleted the last object of a resource that has objects
+// before and after the step. P3: more objects existed at the same time than without a fault.
 func counted(s *stage.Stage) { count(s, s.Tries(s.Part.Began)) }
 
 // count is counted for these requests of the program.
@@ -154,8 +154,8 @@ func count(s *stage.Stage, sent []verdict.Request) {
 	}
 }
 
-// tally has the fewest and the most objects of a resource at one time, how many there were at the end, and
-// how many were created.
+// tally has the fewest and the most objects of a resource at one time, the number at the end, and the number
+// created.
 type tally struct{ least, most, end, created int }
 
 // tallied counts objects while the program sends these requests; n existed before. A DELETE that orphans

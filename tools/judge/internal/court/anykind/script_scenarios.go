@@ -191,7 +191,7 @@ func missed(s *stage.Stage) {
 }
 
 // stale plays a step, and then starts the program with a list from before it. If an object of the user was
-// being deleted in this or an earlier step, it starts the program with a list from that moment, too.
+// being deleted in this or an earlier step, a list from that moment follows.
 func stale(s *stage.Stage, i int) {
 	if i == 0 {
 		asTold(s, 0)

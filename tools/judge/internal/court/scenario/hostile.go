@@ -169,7 +169,7 @@ func goodFoos(s *stage.Stage, name string) (longest time.Duration) {
 	return longest
 }
 
-// mended gives each bad Foo a good spec.
+// Each bad Foo gets a good spec.
 func mended(s *stage.Stage) {
 	foos, _ := s.History.Names()
 	slices.Sort(foos)

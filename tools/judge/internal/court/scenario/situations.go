@@ -30,7 +30,6 @@ func converged(s *stage.Stage) {
 	}
 }
 
-// Wait waits.
 func Wait(d time.Duration) stage.Step { return func(s *stage.Stage) { s.Pause(d) } }
 
 // idle fails if the program writes anything for this time: P2.

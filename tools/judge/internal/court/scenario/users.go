@@ -17,7 +17,6 @@ import (
 // Actions of a user or another program. Each write is recorded in the history, so that it does not count as
 // the program's.
 
-// createFoo creates a Foo.
 func createFoo(name, deployment string, replicas int64) stage.Step {
 	return MakeFoo(name, stage.Object{"deploymentName": deployment, "replicas": replicas})
 }
@@ -41,7 +40,6 @@ func MakeFoo(name string, spec any, finalizers ...string) stage.Step {
 	}
 }
 
-// patchFoo changes a Foo.
 func patchFoo(name string, patch stage.Object) stage.Step {
 	return func(s *stage.Stage) {
 		s.History.Wrote(stage.Must(s.Foos(s.Namespace).Patch(s.Ctx, name, stage.MergePatch, stage.Encoded(patch), metav1.PatchOptions{})))
@@ -53,7 +51,6 @@ func changeFoo(name string, spec stage.Object) stage.Step {
 	return patchFoo(name, stage.Object{"spec": spec})
 }
 
-// DeleteFoo deletes a Foo.
 func DeleteFoo(name string, how metav1.DeletionPropagation) stage.Step {
 	return func(s *stage.Stage) {
 		s.History.WillRemove(stage.Must(s.Foos(s.Namespace).Get(s.Ctx, name, metav1.GetOptions{})).GetUID())

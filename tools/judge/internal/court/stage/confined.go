@@ -48,9 +48,8 @@ func (s *Stage) confine(server http.Handler) {
 // leaderAnnotation marks an object that elects a leader and is no Lease.
 const leaderAnnotation = "control-plane.alpha.kubernetes.io/leader"
 
-// Spared reports whether a request meets no fault and does not count as a write. That is a request about a
-// lock, because a program that loses its lock has to exit, or an access review, which the API server does not
-// store.
+// Spared reports whether a request meets no fault and does not count as a write. Locks are spared, because a
+// program that loses its lock has to exit. So are access reviews, which the API server does not store.
 func (j *Judge) Spared(t testkit.Target) bool {
 	return j.isLock(t) || t.Group == "authorization.k8s.io" || t.Group == "authentication.k8s.io"
 }

@@ -68,7 +68,6 @@ type inMemory struct {
 	result    string
 }
 
-// newProcess starts the program.
 func (s *Stage) newProcess() (process, error) {
 	if s.Judge.Contract == nil {
 		return s.Judge.Command.start(s.through)

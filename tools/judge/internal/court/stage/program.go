@@ -49,7 +49,6 @@ const markName = "FOO_JUDGE"
 // started counts the started programs.
 var started atomic.Int64
 
-// start starts the command.
 func (c Command) start(kubeconfig string) (*program, error) {
 	args := make([]string, len(c.Args))
 	for i, arg := range c.Args {

@@ -13,7 +13,7 @@ import (
 	"example.com/byhand/internal/run/plane"
 )
 
-// World is one control plane.
+// World is a control plane, or an API server in memory.
 type World struct {
 	Judge *Judge
 	// Bare: there is only an API server. The judge plays the controller of Deployments, so that a rollout

@@ -122,8 +122,8 @@ func (r *review) ofDeployment(v version) {
 	}
 }
 
-// foreignWrite finds that the program wrote a Deployment without a controlling Foo, took one from its Foo, or
-// gave one replicas that its Foo never asked for.
+// foreignWrite finds that the program wrote a Deployment without a controlling Foo, or took one from its Foo.
+// It also finds replicas that the controlling Foo never asked for.
 func (r *review) foreignWrite(v version, before *appsv1.Deployment) {
 	d, owner, was := v.deployment, oracle.ControllerOf(v.deployment), oracle.ControllerOf(before)
 	switch {
