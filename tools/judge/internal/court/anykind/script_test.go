@@ -113,8 +113,9 @@ func TestDyingSince(t *testing.T) {
 	})
 }
 
-// Two objects instead of one are too many, and a moment without any is a gap. A gap without a fault is
-// reported only there. If old and new objects overlap without a fault, they may overlap more with it.
+// Two objects instead of one are too many, and a moment without any is a gap. A gap that also exists without
+// a fault is reported only in that run. If old and new objects overlap without a fault, they may overlap more
+// with it.
 func TestCounted(t *testing.T) {
 	const pods = "/api/v1/namespaces/here/pods"
 	create := verdict.Request{Request: testkit.Request{Method: http.MethodPost, Target: testkit.TargetOf(pods), Stored: http.StatusCreated}}

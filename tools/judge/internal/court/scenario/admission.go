@@ -26,9 +26,9 @@ func fullQuota(resourceName corev1.ResourceName, n string, refused func(s *stage
 		quotas, full := s.Kube.CoreV1().ResourceQuotas(s.Namespace), corev1.ResourceList{resourceName: resource.MustParse(n)}
 		quota := stage.Must(quotas.Create(s.Ctx, &corev1.ResourceQuota{ObjectMeta: metav1.ObjectMeta{Name: "full"}, Spec: corev1.ResourceQuotaSpec{Hard: full}}, metav1.CreateOptions{}))
 		defer func() { stage.Check(quotas.Delete(context.WithoutCancel(s.Ctx), quota.Name, metav1.DeleteOptions{})) }()
-		// The judge also plays the controller of quotas.
+		// The judge also plays the controller of quotas. A conflict means that there is a real one.
 		quota.Status = corev1.ResourceQuotaStatus{Hard: full, Used: full}
-		if _, err := quotas.UpdateStatus(s.Ctx, quota, metav1.UpdateOptions{}); !apierrors.IsConflict(err) { // Then a real one has written it.
+		if _, err := quotas.UpdateStatus(s.Ctx, quota, metav1.UpdateOptions{}); !apierrors.IsConflict(err) {
 			stage.Check(err)
 		}
 		inEffect(s, func() bool { return apierrors.IsForbidden(refused(s)) })

@@ -19,7 +19,7 @@ type Judge struct {
 	Told     *Told // nil: Foos, or Kind
 	Quick    bool
 	Dir      string // for files
-	// Bound is how long the program has to act, if ten times its time without faults is not longer.
+	// Bound is how long the program has to act, or ten times its time without faults if that is longer.
 	Bound time.Duration
 
 	// Heard: the program has sent a request.

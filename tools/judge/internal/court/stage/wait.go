@@ -61,7 +61,7 @@ func (s *Stage) Fail(findings ...verdict.Finding) {
 	Check(errShort)
 }
 
-// Pause waits for d. It ends the stage if the program exits repeatedly.
+// Pause waits for d of the canary's time. It ends the stage if the program exits repeatedly.
 func (s *Stage) Pause(d time.Duration) {
 	for end := s.Canary.Now() + d; ; {
 		select {
