@@ -17,22 +17,22 @@ import (
 	"example.com/byhand/kit/testkit"
 )
 
-// Cache is a store that a reconcile reads, filled by Kind.Reconcile in place of an informer.
+// Cache is a store that a reconcile reads. Kind.Reconcile fills it instead of an informer.
 type Cache struct {
 	cache.Indexer
 	resource string
 	typ      reflect.Type
-	shown    []runtime.Object // copies of what it was filled with
+	shown    []runtime.Object // copies of its content
 }
 
-// NewCache returns an empty one for objects of a resource, such as "configmaps", and a Go type, such as
+// NewCache returns an empty cache for objects of a resource, such as "configmaps", and a Go type, such as
 // &corev1.ConfigMap{}.
 func NewCache(resource string, object runtime.Object) *Cache {
 	return &Cache{Indexer: cache.NewIndexer(cache.MetaNamespaceKeyFunc, cache.Indexers{}), resource: resource, typ: reflect.TypeOf(object).Elem()}
 }
 
-// Reconcile tests a reconcile of the sample by itself. begin makes it, with the caches that it reads:
-// each of them shows late once what the reconcile has written.
+// Reconcile tests a reconcile of the sample alone. begin creates it, and returns the caches that it reads. Each
+// of them is late once: it does not yet show the writes of the reconcile.
 func (k *Kind) Reconcile(t *testing.T, begin func(config *rest.Config) (controller.Reconcile, []*Cache), more ...testkit.Resource) {
 	t.Helper()
 	for late, of := 0, 1; late < of && !t.Failed(); late++ {
@@ -45,7 +45,7 @@ func (k *Kind) Reconcile(t *testing.T, begin func(config *rest.Config) (controll
 	}
 }
 
-// reconciled is a reconcile beside an API server.
+// reconciled is a reconcile with its API server.
 type reconciled struct {
 	*testing.T
 	*testkit.APIServer
@@ -73,7 +73,8 @@ func (r *reconciled) test(k *Kind, late *Cache) {
 	}
 	r.succeeds(err)
 	r.rest()
-	// It loses its content: one that is changed in place is not the API server's any more.
+	// Owned objects lose their content. An object that was changed in place in a cache now differs from the API
+	// server's.
 	for _, c := range r.caches {
 		if c.resource != k.Plural {
 			r.Each(c.resource, empty)
@@ -82,7 +83,7 @@ func (r *reconciled) test(k *Kind, late *Cache) {
 	r.rest()
 }
 
-// empty takes what is neither metadata nor status from an object.
+// empty removes everything but metadata and status from an object.
 func empty(object *unstructured.Unstructured) {
 	for field := range object.Object {
 		if !slices.Contains([]string{"apiVersion", "kind", "metadata", "status"}, field) {
@@ -91,7 +92,7 @@ func empty(object *unstructured.Unstructured) {
 	}
 }
 
-// show fills the caches, except the one that is late.
+// show fills the caches, except late.
 func (r *reconciled) show(late *Cache) {
 	r.Helper()
 	for _, c := range r.caches {
@@ -114,7 +115,7 @@ func (r *reconciled) show(late *Cache) {
 	}
 }
 
-// call reconciles once, and returns the writes that were sent as well.
+// call reconciles once, and also returns the writes that were sent.
 func (r *reconciled) call() (sent []string, requeueAfter time.Duration, err error) {
 	r.Helper()
 	r.Forget()
@@ -130,7 +131,7 @@ func (r *reconciled) call() (sent []string, requeueAfter time.Duration, err erro
 	return writes(r.APIServer.Log()), requeueAfter, err
 }
 
-// succeeds fails the test if there is an error: nothing disturbs the reconcile.
+// succeeds fails the test on an error: nothing disturbs the reconcile.
 func (r *reconciled) succeeds(err error) {
 	r.Helper()
 	if err != nil {
@@ -138,7 +139,7 @@ func (r *reconciled) succeeds(err error) {
 	}
 }
 
-// rest reconciles until nothing is sent. Then nothing more is to do.
+// rest reconciles until no write is sent. Then nothing must be left to do.
 func (r *reconciled) rest() {
 	r.Helper()
 	var last []string

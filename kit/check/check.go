@@ -1,21 +1,19 @@
-// Package check tests a kind that is written by hand. A generator would write the
-// CustomResourceDefinition, the copies and the role from the Go types; by hand, a test has to see
-// that they are in step.
+// Package check tests a hand-written kind. A generator would write the CustomResourceDefinition, the copies
+// and the role from the Go types; by hand, a test has to keep them in step.
 //
 //	var parts = check.Kind{Scheme: scheme, Owner: kind, Plural: "widgets", CRD: "config/crd.yaml", Sample: "config/sample.yaml"}
 //
 //	func TestKind(t *testing.T) { parts.Test(t) }
 //
-// Kind.Run runs the whole program beside an API server in memory, and Kind.Reconcile a reconcile by
-// itself. Where Test has failed, or the program does not start, the next ones are skipped: what they
-// would say follows from that.
+// Kind.Run runs the whole program with an API server in memory; Kind.Reconcile runs only a reconcile. Both
+// are skipped if Test has failed or the program does not start: their failures would follow from that.
 //
-// # What it promises
+// # Guarantees
 //
 // If Test passes, then
 //
-//   - the scheme knows group, version, kind and list of the definition, and what a watch needs,
-//     owner references are to that kind, and all is spelled as the API server asks for it;
+//   - the scheme has the group, version, kind and list of the definition, and the types for a watch;
+//     owner references name that kind; all names are spelled as the API server requires;
 //   - each field of the Go types is in the schema with the type that it has in JSON, described and
 //     required if Go always sends it, and each field of the schema is in Go (package crd);
 //   - a type with a status has the subresource;
@@ -25,11 +23,11 @@
 //
 // If Role passes, the role allows each request that was sent, and nothing that no request needs.
 //
-// If Reconcile passes, a reconcile sends no write twice while a cache does not show it yet, changes no
-// object of a cache, and at rest is done: no error, and no other call.
+// If Reconcile passes, a reconcile does not repeat a write that a cache does not show yet, modifies no
+// object of a cache, and finishes: no error, and no requeue.
 //
-// It does not see a rule or a pattern that no value passes, defaults of built-in kinds, which only a real API
-// server sets, nor a right that only a request needs which no test sends.
+// It does not detect a rule or a pattern that rejects every value, defaults of built-in kinds, which only a
+// real API server sets, or a right for a request that no test sends.
 package check
 
 import (
@@ -54,24 +52,24 @@ import (
 	"example.com/byhand/kit/testkit"
 )
 
-// Kind is what a kind is made of.
+// Kind describes the parts of a kind.
 type Kind struct {
 	// Scheme has the Go types of the kind, and of its list.
 	Scheme *runtime.Scheme
 	// Owner is the kind that owner references name, zero if objects of the kind own nothing.
 	Owner schema.GroupVersionKind
-	// Plural is what the client asks for.
+	// Plural is the resource name that the client uses.
 	Plural string
-	// ClusterScoped says that client and tests ask for objects in no namespace.
+	// ClusterScoped is true if client and tests use no namespace.
 	ClusterScoped bool
-	// CRD is the file of its definition, and Sample that of an object, in YAML.
+	// CRD is the file of the CustomResourceDefinition, Sample the file of an object, in YAML.
 	CRD, Sample string
 
-	// failed says that Test has, or that the program does not start: the other tests would say it again.
+	// failed is true if Test has failed or the program does not start: later tests are skipped.
 	failed bool
 }
 
-// named puts the file that a message is about in front of it.
+// named prefixes each message with its file.
 type named struct {
 	*testing.T
 	file string
@@ -87,8 +85,7 @@ func (n named) Fatal(args ...any) {
 	n.T.Fatal(n.file + ": " + fmt.Sprint(args...))
 }
 
-// Test tests the kind, part by part, in the order in which they are written. The first one that is
-// wrong ends it. Each message names the file that it is about.
+// Test tests the kind part by part. The first wrong part ends it. Each message names its file.
 func (k *Kind) Test(t *testing.T) {
 	defer func() { k.failed = t.Failed() }()
 	definition := crd.Read(named{t, k.CRD}, read(t, k.CRD))
@@ -119,7 +116,7 @@ func (k *Kind) copies(t *testing.T) {
 	}
 }
 
-// Resource is the kind as testkit.NewAPIServer serves it.
+// Resource returns the kind for testkit.NewAPIServer.
 func (k *Kind) Resource(t *testing.T) testkit.Resource {
 	t.Helper()
 	resource, err := crd.Resource(read(t, k.CRD))
@@ -135,7 +132,7 @@ func (k *Kind) server(t *testing.T, more []testkit.Resource) *testkit.APIServer 
 	return testkit.NewAPIServer(slices.Concat([]testkit.Resource{k.Resource(t)}, more, builtin.Resources())...)
 }
 
-// Object is the sample.
+// Object returns the sample.
 func (k *Kind) Object(t *testing.T) *unstructured.Unstructured {
 	t.Helper()
 	object := &unstructured.Unstructured{}
@@ -149,14 +146,14 @@ func (k *Kind) Object(t *testing.T) *unstructured.Unstructured {
 	return object
 }
 
-// path is where the sample is stored.
+// path returns the path of the sample.
 func (k *Kind) path(t *testing.T) string {
 	t.Helper()
 	resource := k.Resource(t)
 	return resource.Path("default", k.Object(t).GetName())
 }
 
-// camel is how the API server wants a kind, and dns a plural and a label of a group.
+// camel matches a valid kind, and dns a valid plural or a label of a group.
 var (
 	camel = regexp.MustCompile(`^[A-Z][A-Za-z0-9]*$`)
 	dns   = regexp.MustCompile(`^[a-z]([-a-z0-9]*[a-z0-9])?$`)
@@ -218,7 +215,7 @@ func (k *Kind) sample(t named, kind schema.GroupVersionKind) {
 	}
 }
 
-// lost returns the paths of what is in before and not in after.
+// lost returns the paths of the values in before that after lacks.
 func lost(path string, before, after any) (paths []string) {
 	switch before := before.(type) {
 	case map[string]any:
@@ -242,9 +239,9 @@ func lost(path string, before, after any) (paths []string) {
 // right is a verb on a resource of a group.
 type right struct{ verb, group, resource string }
 
-// Role tests that the rules of a file, of a Role or a ClusterRole in YAML, allow each request, and
-// that each right is needed by one. unused are rights that no request shows, such as "update
-// widgets/finalizers". A request's namespace and the names in a rule are not looked at.
+// Role tests that the rules of a file, a Role or a ClusterRole in YAML, allow each request, and grant only
+// needed rights. unused are rights that no request shows, such as "update widgets/finalizers". Namespaces of
+// requests and names in rules are ignored.
 func Role(t *testing.T, file string, requests []testkit.Request, unused ...string) {
 	t.Helper()
 	var role rbacv1.ClusterRole
@@ -256,7 +253,7 @@ func Role(t *testing.T, file string, requests []testkit.Request, unused ...strin
 		if r.Target != (testkit.Target{}) {
 			needs := right{r.Verb(), r.Target.Group, path.Join(r.Target.Resource, r.Target.Subresource)}
 			needed[needs] = true
-			if needs.verb == "watch" { // An API server that streams no list is asked for one.
+			if needs.verb == "watch" { // Without streaming lists the informer sends a LIST.
 				needed[right{"list", needs.group, needs.resource}] = true
 			}
 		}

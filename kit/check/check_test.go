@@ -16,7 +16,7 @@ rules:
   - {apiGroups: [test.example.com], resources: [things/finalizers], verbs: [update]}
 `
 
-// An informer's watch needs list as well; discovery needs no right of its own.
+// An informer's watch needs list as well. Discovery needs no right.
 func TestRole(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "role.yaml")
 	if err := os.WriteFile(file, []byte(role), 0o644); err != nil {

@@ -21,26 +21,26 @@ import (
 	"example.com/byhand/kit/testkit"
 )
 
-// Program is a whole program beside an API server in memory, in a bubble of testing/synctest: time
-// stands still while one of them works.
+// Program is a whole program with an API server in memory, in a bubble of testing/synctest: the clock advances
+// only while both wait.
 type Program struct {
 	*testing.T
 	*testkit.APIServer
 	// Path is where Create stores the sample.
 	Path string
-	// Ended has what the program returned, once.
+	// Ended receives the program's result, once.
 	Ended chan error
 
 	kind *Kind
 	log  ktesting.Underlier
 }
 
-// client-go's second handler sleeps until the last error of the process is a millisecond ago: in a
-// bubble, until the clock of another one, for years.
+// client-go's second handler sleeps until the last error of the process is a millisecond old. In a bubble it
+// may sleep for years, because that error may have the time of a different clock.
 func init() { utilruntime.ErrorHandlers = utilruntime.ErrorHandlers[:1] }
 
-// Run runs a test beside a program, on a server that serves the kind, all built-in kinds and more. When the test is over
-// the context of the program is done, and it must return.
+// Run runs a test with a program, on a server that serves the kind, all built-in kinds and more. After the test
+// the program's context is canceled, and the program must return.
 func (k *Kind) Run(t *testing.T, program func(ctx context.Context, config *rest.Config) error, test func(p *Program), more ...testkit.Resource) {
 	t.Helper()
 	k.inBubble(t, func(t *testing.T) {
@@ -64,8 +64,8 @@ func (k *Kind) Run(t *testing.T, program func(ctx context.Context, config *rest.
 	})
 }
 
-// inBubble is synctest.Test, unless another test has said what is wrong, for a program that may leave goroutines behind:
-// with a process they would end.
+// inBubble is synctest.Test, but skips a test after an earlier failure, and allows a program that leaves
+// goroutines behind: the end of a process would end them.
 func (k *Kind) inBubble(t *testing.T, test func(t *testing.T)) {
 	t.Helper()
 	if k.failed {
@@ -79,8 +79,8 @@ func (k *Kind) inBubble(t *testing.T, test func(t *testing.T)) {
 	synctest.Test(t, test)
 }
 
-// Later waits until the program has nothing left to do, for two minutes of its time. If the program
-// has ended, the test does.
+// Later waits for two minutes of the program's time, in which it finishes its work. If the program has ended,
+// the test fails.
 func (p *Program) Later() {
 	p.Helper()
 	time.Sleep(2 * time.Minute)
@@ -111,7 +111,7 @@ func (p *Program) Collect() {
 	}
 }
 
-// Writes are those that the program has sent, without its Lease.
+// Writes returns the writes of the program, except to its Lease.
 func (p *Program) Writes() []string {
 	synctest.Wait()
 	return writes(p.APIServer.Log())
@@ -146,8 +146,7 @@ func selects(r testkit.Request, of labels.Set) bool {
 	return err == nil && selector.Matches(of)
 }
 
-// Healthy fails the test if the program has logged an error, or sent a request that does not say whose
-// it is.
+// Healthy fails the test if the program has logged an error, or sent a request without a User-Agent.
 func (p *Program) Healthy() {
 	p.Helper()
 	for _, text := range p.errors() {
@@ -160,7 +159,7 @@ func (p *Program) Healthy() {
 	}
 }
 
-// errors are those that the program has logged, each once, five at most.
+// errors returns the program's logged errors, each once, at most five.
 func (p *Program) errors() (texts []string) {
 	for _, entry := range p.log.GetBuffer().Data() {
 		if text := utilruntime.ErrorToString(entry.Err, entry.Message, entry.ParameterKVList...); entry.Type == ktesting.LogError && !slices.Contains(texts, text) && len(texts) < 5 {

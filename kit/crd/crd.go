@@ -1,7 +1,7 @@
-// Package crd reads CustomResourceDefinitions. Compare compares one with the Go types of its kind: a
-// generator would write the one from the other; by hand, a test has to look. Resource makes an API
-// server in memory (package testkit) serve one. Kubernetes' own packages prune, default and validate
-// its objects, so an object is stored as a real API server stores it, or rejected for the same fields.
+// Package crd reads CustomResourceDefinitions. Compare compares one with the Go types of its kind, because
+// no generator keeps them in step. Resource makes an API server in memory (package testkit) serve one.
+// Kubernetes' own packages prune, default and validate its objects, so an object is stored as a real API
+// server stores it, or rejected for the same fields.
 //
 // Limitations:
 //
@@ -34,7 +34,7 @@ type T interface {
 	Fatal(args ...any)
 }
 
-// Read reads one in YAML. The test ends if it cannot.
+// Read parses a definition in YAML. An error ends the test.
 func Read(t T, text []byte) *apiextensionsv1.CustomResourceDefinition {
 	t.Helper()
 	d, err := Parse(text)
@@ -44,10 +44,9 @@ func Read(t T, text []byte) *apiextensionsv1.CustomResourceDefinition {
 	return d
 }
 
-// Compare fails the test unless each field of a Go type is in the schema, described and with
-// the kind of value that it holds, and each field of the schema in Go: a client drops what
-// its type lacks, an API server what the schema lacks. path is what the messages call the
-// type; that of a kind is its name.
+// Compare fails the test unless each field of a Go type is in the schema, with a description and the right
+// type, and each field of the schema is in Go. A client drops fields that its type lacks; an API server drops
+// fields that the schema lacks. path names the type in messages: for a kind, the kind's name.
 func Compare(t T, path string, typ reflect.Type, got *apiextensionsv1.JSONSchemaProps) {
 	t.Helper()
 	for typ.Kind() == reflect.Pointer {
@@ -91,8 +90,7 @@ func compareFields(t T, path string, fields map[string]Field, got *apiextensions
 	kind, _, inside := strings.Cut(path, ".")
 	var required []string
 	for name, field := range fields {
-		// A program that creates an object knows no status, and one that writes a status
-		// knows it in part.
+		// A client creates an object without a status, and may set a status in part.
 		if status := kind + ".status"; path != status && path+"."+name != status && !field.Optional() {
 			required = append(required, name)
 		}
@@ -126,7 +124,7 @@ func compareFields(t T, path string, fields map[string]Field, got *apiextensions
 // Field is a field of a struct.
 type Field struct{ reflect.StructField }
 
-// Optional says whether the wire lacks a field that has no value.
+// Optional reports whether JSON omits the field if it has no value.
 func (f Field) Optional() bool { return strings.Contains(f.Tag.Get("json"), ",omit") }
 
 // Fields returns the fields of a struct by their names on the wire.
@@ -146,10 +144,10 @@ func Fields(typ reflect.Type) map[string]Field {
 	return fields
 }
 
-// What has a schema of another kind.
+// Markers of schemas without a type.
 const intOrString, anything = "x-kubernetes-int-or-string: true", "x-kubernetes-preserve-unknown-fields: true"
 
-// wireType is the schema's type and format of a Go type, "" if that is not known.
+// wireType returns the type and format of a Go type in a schema, "" if unknown.
 func wireType(typ reflect.Type) string {
 	switch typ {
 	case reflect.TypeFor[metav1.Time](), reflect.TypeFor[metav1.MicroTime]():

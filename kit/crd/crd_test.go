@@ -15,7 +15,7 @@ import (
 
 type phase string
 
-// spec has each type of which the schema differs from what Go has.
+// spec has each Go type whose schema has a different name or form.
 type spec struct {
 	Phase   phase                        `json:"phase"`
 	Every   metav1.Duration              `json:"every"`
@@ -43,8 +43,7 @@ properties:
   enabled: {description: enabled., type: boolean}
 `
 
-// A schema that is right passes, whatever the types. What is wrong is said by TestMistakes of
-// folder exercise.
+// A correct schema passes, whatever the types. TestMistakes of tools/new covers wrong ones.
 func TestCompare(t *testing.T) {
 	var s apiextensionsv1.JSONSchemaProps
 	if err := yaml.UnmarshalStrict([]byte(thing), &s); err != nil {

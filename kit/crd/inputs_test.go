@@ -98,8 +98,8 @@ func (in input) definition() object {
 	return definition
 }
 
-// An API server in memory stores, or rejects, each object of testdata/inputs.yaml. TestReal plays the same on
-// a real one.
+// An API server in memory stores, or rejects, each object of testdata/inputs.yaml. TestReal sends the same
+// requests to a real one.
 func TestInputs(t *testing.T) {
 	for _, in := range inputs(t) {
 		t.Run(in.Name, func(t *testing.T) {
@@ -145,7 +145,7 @@ func (in input) play(t *testing.T, client dynamic.Interface) {
 	}
 }
 
-// send returns the answer without what each server has its own of.
+// send returns the response without fields that differ between servers.
 func (r row) send(ctx context.Context, objects dynamic.ResourceInterface, kind any) (answer any, err error) {
 	var got *unstructured.Unstructured
 	sent := &unstructured.Unstructured{}

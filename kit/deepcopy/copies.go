@@ -1,10 +1,10 @@
-// Package deepcopy tests copies that are written by hand. Generated ones are complete because
-// a generator saw every field. These tests see every field, too: they ask a scheme for the
-// kinds and reflection for the rest, so a field that is added tomorrow is tested tomorrow.
+// Package deepcopy tests hand-written DeepCopy methods. Generated ones are complete because a generator sees
+// every field. These tests see every field, too: they take the kinds from a scheme and the fields from
+// reflection, so later fields are tested as well.
 //
-// They test each struct that a kind of the scheme is made of and that is declared in the kind's
-// own package, innermost first. The first one that is wrong ends the test: what it is part of is
-// wrong with it. What Kubernetes registers, such as the options of a request, is left out.
+// They test each struct that is part of a kind of the scheme and is declared in the kind's package, innermost
+// first. The first failure ends the test, because it makes the enclosing structs wrong, too. Types that
+// Kubernetes registers, such as the options of a request, are skipped.
 package deepcopy
 
 import (
@@ -24,8 +24,8 @@ import (
 	"sigs.k8s.io/randfill"
 )
 
-// EqualsOriginal proves that a copy loses nothing, keeps nothing of what the target of
-// DeepCopyInto held before, and leaves the original as it was.
+// EqualsOriginal proves that a copy loses nothing, leaves the original unchanged, and keeps nothing of the
+// earlier content of DeepCopyInto's target.
 func EqualsOriginal(t *testing.T, scheme *runtime.Scheme) {
 	eachCopy(t, scheme, func(typ reflect.Type, method string) {
 		for seed := range seeds {
@@ -41,9 +41,8 @@ func EqualsOriginal(t *testing.T, scheme *runtime.Scheme) {
 	})
 }
 
-// SharesNoMemory proves that no pointer, slice or map of a copy leads
-// into the original, so that no write to the copy reaches it, and names each one that
-// does.
+// SharesNoMemory proves that no pointer, slice or map of a copy leads into the original, so that no write to
+// the copy reaches it. It names each one that does.
 func SharesNoMemory(t *testing.T, scheme *runtime.Scheme) {
 	once := once()
 	eachCopy(t, scheme, func(typ reflect.Type, method string) {
@@ -84,8 +83,8 @@ func KeepsNilAndEmpty(t *testing.T, scheme *runtime.Scheme) {
 	}
 }
 
-// OfNil proves that the copy of a nil pointer is nil, and that it is an
-// untyped nil where an interface is returned: a typed one would be != nil.
+// OfNil proves that the copy of a nil pointer is nil, and an untyped nil if an interface is returned: a typed
+// one would be != nil.
 func OfNil(t *testing.T, scheme *runtime.Scheme) {
 	eachCopy(t, scheme, func(typ reflect.Type, method string) {
 		if method == "DeepCopyInto" {
@@ -98,9 +97,8 @@ func OfNil(t *testing.T, scheme *runtime.Scheme) {
 	})
 }
 
-// RoundTrip lets apimachinery's own test loose on all registered kinds: JSON
-// and back loses nothing. (Whether a field's JSON name is the one that the server
-// uses, it cannot know; the tests in package clientset spell the names out.)
+// RoundTrip runs apimachinery's own test on all registered kinds: encoding as JSON and decoding loses nothing.
+// It cannot check that a field's JSON name is the server's; the tests in package clientset do.
 func RoundTrip(t *testing.T, scheme *runtime.Scheme) {
 	codecs := serializer.NewCodecFactory(scheme)
 	// Nothing is nil: a pointer to a nil list is null in JSON, and so is a nil pointer.
@@ -108,7 +106,7 @@ func RoundTrip(t *testing.T, scheme *runtime.Scheme) {
 	roundtrip.RoundTripExternalTypesWithoutProtobuf(t, scheme, codecs, random, nil)
 }
 
-// seeds is how many different fillings a test tries where chance plays a role.
+// seeds is the number of random contents that a test tries.
 const seeds int64 = 20
 
 // eachCopy calls test for each method that copies one of our types, until it fails.
@@ -122,7 +120,7 @@ func eachCopy(t *testing.T, scheme *runtime.Scheme, test func(typ reflect.Type, 
 		for _, method := range []string{"DeepCopyInto", "DeepCopy", "DeepCopyObject"} {
 			its, has := reflect.PointerTo(typ).MethodByName(method)
 			if has && its.Type.NumOut() > 0 && its.Type.Out(0).Kind() == reflect.Pointer {
-				has = its.Type.Out(0).Elem() == typ // and not that of an embedded ListMeta
+				has = its.Type.Out(0).Elem() == typ // and not an embedded ListMeta's
 			}
 			if !has && method == "DeepCopyInto" && !isFlat(typ) {
 				t.Fatalf("deepcopy.go: %s has a pointer, a slice or a map, and no DeepCopyInto", typ)
@@ -137,8 +135,8 @@ func eachCopy(t *testing.T, scheme *runtime.Scheme, test func(typ reflect.Type, 
 	}
 }
 
-// oursIn returns the structs of our own that the kinds of a scheme are made of, each behind those
-// that it is made of: all kinds, and what is declared in their package.
+// oursIn returns the structs of which the kinds of a scheme consist, without Kubernetes' kinds and structs of
+// other packages. A struct follows the structs that it contains.
 func oursIn(scheme *runtime.Scheme) (ours []reflect.Type) {
 	seen := map[reflect.Type]bool{}
 	var add func(path string, typ reflect.Type)
@@ -165,8 +163,7 @@ func oursIn(scheme *runtime.Scheme) (ours []reflect.Type) {
 	return ours
 }
 
-// isFlat reports whether = makes a whole copy of a type. Unexported fields are left out, as by
-// eachReference.
+// isFlat reports whether an assignment copies a type completely. Like eachReference it skips unexported fields.
 func isFlat(typ reflect.Type) bool {
 	switch typ.Kind() {
 	case reflect.Pointer, reflect.Slice, reflect.Map:
@@ -195,8 +192,8 @@ var Fillers = []any{
 	func(value *intstr.IntOrString, c randfill.Continue) { *value = intstr.FromInt32(c.Int31()) },
 }
 
-// filled returns a pointer to a new typ with something in every field, down to the
-// last pointer. The same seed gives the same content in other memory.
+// filled returns a pointer to a new typ with a value in every field, down to the last pointer. The same seed
+// gives the same content in other memory.
 func filled(t *testing.T, typ reflect.Type, seed int64) reflect.Value {
 	t.Helper()
 	defer func() {
@@ -212,8 +209,7 @@ func filled(t *testing.T, typ reflect.Type, seed int64) reflect.Value {
 		if strings.Count(path, ".") > 4 {
 			return // maxDepth may have ended it.
 		}
-		// The filler passes over nil pointers to types that fill themselves, *metav1.Time
-		// for one.
+		// The filler skips nil pointers to types that fill themselves, such as *metav1.Time.
 		if v.Kind() == reflect.Pointer && v.IsNil() {
 			set(reflect.New(v.Type().Elem()))
 			random.Fill(v.Interface())
@@ -229,7 +225,7 @@ func filled(t *testing.T, typ reflect.Type, seed int64) reflect.Value {
 func copyOf(t *testing.T, original reflect.Value, method string) reflect.Value {
 	t.Helper()
 	if method == "DeepCopyInto" {
-		// The target may be in use: nothing of what it holds may survive.
+		// The target may be in use: none of its content may survive.
 		out := filled(t, original.Type().Elem(), -1)
 		original.MethodByName(method).Call([]reflect.Value{out})
 		return out
@@ -241,10 +237,9 @@ func copyOf(t *testing.T, original reflect.Value, method string) reflect.Value {
 	return result
 }
 
-// eachReference calls visit for every pointer, slice and map that can be reached
-// from v, outermost first, with its path. set replaces it. Unexported fields are left out: the one
-// that matters, the time zone in a metav1.Time, is shared on purpose. So is an interface, which only
-// a RawExtension may have.
+// eachReference calls visit for every pointer, slice and map that can be reached from v, outermost first, with
+// its path. set replaces it. Unexported fields are skipped: the one that matters, the time zone in a
+// metav1.Time, is shared on purpose. Interfaces are skipped, too: only a RawExtension may have one.
 func eachReference(path string, v reflect.Value, visit func(path string, v reflect.Value, set func(reflect.Value))) {
 	eachReferenceIn(path, v, func() {}, visit)
 }
@@ -308,8 +303,8 @@ func emptyOf(typ reflect.Type) reflect.Value {
 	}
 }
 
-// equal compares what two pointers point to; unlike cmp it never asks an Equal
-// method, some of which take nil for empty.
+// equal compares the targets of two pointers. Unlike cmp it never calls an Equal method: some take nil for
+// empty.
 func equal(a, b reflect.Value) bool { return reflect.DeepEqual(a.Interface(), b.Interface()) }
 
 func diff(a, b reflect.Value) string { return cmp.Diff(a.Interface(), b.Interface()) }

@@ -13,7 +13,7 @@ import (
 	"example.com/byhand/kit/deepcopy"
 )
 
-// Tree has the types that a test has to know: any JSON, itself, a map of lists and a pointer to a list.
+// Tree has the types that the tests must support: any JSON, itself, a map of lists and a pointer to a list.
 type Tree struct {
 	metav1.TypeMeta   `json:",inline"`
 	metav1.ObjectMeta `json:"metadata,omitempty"`
@@ -66,7 +66,7 @@ func (t *Tree) DeepCopyObject() runtime.Object {
 	return out
 }
 
-// A right copy passes. A wrong one is found by TestMistakes of tools/new.
+// A correct copy passes. TestMistakes of tools/new covers wrong ones.
 func TestTypes(t *testing.T) {
 	scheme := runtime.NewScheme()
 	scheme.AddKnownTypeWithName(schema.GroupVersionKind{Group: "test.example.com", Version: "v1", Kind: "Tree"}, &Tree{})

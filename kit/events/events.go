@@ -26,9 +26,9 @@ import (
 	"k8s.io/klog/v2"
 )
 
-// At most qps Warnings a second are sent, after a burst, and as many other Events: one object that
-// changes all the time does not hide what is wrong with others. With the timeout this limits how many
-// wait for an answer, too, so that those of one namespace need not wait for those of another.
+// The recorder and the sink each accept qps Warnings a second, after a burst, and as many other Events. So one
+// object that changes constantly does not hide the Warnings about others. With the timeout this also bounds the
+// Events in flight: Events of one namespace do not wait for another namespace.
 const (
 	qps, burst = 10, 50
 	timeout    = 10 * time.Second
@@ -62,17 +62,17 @@ func Start(config *rest.Config, component string, addToScheme ...func(*runtime.S
 	}, nil
 }
 
-// limits say how many Events are too much: Warnings, and others.
+// limits has one rate limiter for Warnings (true) and one for other Events (false).
 type limits map[bool]flowcontrol.RateLimiter
 
 func newLimits() limits {
 	return limits{true: flowcontrol.NewTokenBucketRateLimiter(qps, burst), false: flowcontrol.NewTokenBucketRateLimiter(qps, burst)}
 }
 
-// accept reports whether one more of this type is not too much.
+// accept reports whether one more Event of this type is within the limit.
 func (l limits) accept(kind string) bool { return l[kind == corev1.EventTypeWarning].TryAccept() }
 
-// recorder drops at once what is too much: the broadcaster would keep each for six minutes.
+// recorder drops Events above the limit at once: the broadcaster would keep each for six minutes.
 type recorder struct {
 	events.EventRecorder
 	limits
@@ -85,8 +85,8 @@ func (r recorder) Eventf(regarding, related runtime.Object, kind, reason, action
 	}
 }
 
-// sink drops at once what is too much, and what fails: the broadcaster would hold a goroutine for
-// each of them, for two minutes. What was dropped is not told again: the condition has it.
+// sink drops Events above the limit, and Events whose request got no response: the broadcaster would hold a
+// goroutine for each, for two minutes. A dropped Event is not sent again; the condition has its message.
 type sink struct {
 	next events.EventSink
 	limits
@@ -109,8 +109,7 @@ func (s *sink) Patch(ctx context.Context, event *eventsv1.Event, data []byte) (*
 	return s.send(ctx, event.Type, func(ctx context.Context) (*eventsv1.Event, error) { return s.next.Patch(ctx, event, data) })
 }
 
-// send returns nil for what was dropped: the broadcaster tries an error again, unless it is the
-// API server's.
+// send returns nil for a dropped Event: the broadcaster retries an error, unless the API server returned it.
 func (s *sink) send(ctx context.Context, kind string, send func(ctx context.Context) (*eventsv1.Event, error)) (*eventsv1.Event, error) {
 	if !s.accept(kind) {
 		return nil, nil

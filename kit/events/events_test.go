@@ -18,7 +18,7 @@ import (
 	"example.com/byhand/internal/tests"
 )
 
-// counted is a sink that answers with err, after it was told to.
+// counted is a sink that counts its calls, waits in answer, and returns err.
 type counted struct {
 	events.EventSink
 	calls  atomic.Int32
@@ -32,7 +32,7 @@ func (c *counted) Create(ctx context.Context, event *eventsv1.Event) (*eventsv1.
 	return event, c.err
 }
 
-// What is too much is dropped at once, and what fails is not tried again.
+// The sink drops Events above the limit at once, and does not retry a failed request.
 func TestSinkDrops(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		next := &counted{err: errors.New("connection refused"), answer: func(context.Context) {}}
@@ -45,7 +45,7 @@ func TestSinkDrops(t *testing.T) {
 		if took := time.Since(begin); int(next.calls.Load()) != burst || took != 0 {
 			t.Errorf("%d sent in %s, want %d at once", next.calls.Load(), took, burst)
 		}
-		// Warnings have a limit of their own.
+		// Warnings have a separate limit.
 		_, _ = s.Create(t.Context(), &eventsv1.Event{Type: corev1.EventTypeWarning})
 		if int(next.calls.Swap(burst)) != burst+1 {
 			t.Error("a Warning is dropped because of others")
@@ -60,8 +60,8 @@ func TestSinkDrops(t *testing.T) {
 	})
 }
 
-// What is not answered is given up after a while, and holds up nothing: not what comes at the same
-// moment, as when a quota refuses many Foos, nor what comes later.
+// A request without a response is canceled after the timeout. It delays no other Event, neither a simultaneous
+// one, as when a quota rejects many Foos, nor a later one.
 func TestSinkOfServerThatHangs(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		next := &counted{answer: func(ctx context.Context) { <-ctx.Done() }}
@@ -77,7 +77,7 @@ func TestSinkOfServerThatHangs(t *testing.T) {
 	})
 }
 
-// An Event is about the Foo, and says which Deployment is meant.
+// An Event is about the Foo, and names the Deployment as related.
 func TestRelated(t *testing.T) {
 	api := tests.NewAPIServer()
 	recorder, stop, err := Start(api.Config(), "test", v1alpha1.AddToScheme)
@@ -101,7 +101,7 @@ func TestRelated(t *testing.T) {
 	}
 }
 
-// What is too much never gets to the broadcaster, which would keep it.
+// The recorder drops Events above the limit before they reach the broadcaster, which would keep them.
 func TestRecorderDrops(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		next := events.NewFakeRecorder(2 * burst)

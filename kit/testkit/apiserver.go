@@ -14,9 +14,9 @@ import (
 	"k8s.io/client-go/rest"
 )
 
-// APIServer is an API server in memory. It is an http.Handler; clients reach it through
-// Config without a socket, or through a socket as any other handler. Its Faults stand before
-// it. All methods are safe for concurrent use.
+// APIServer is an API server in memory. It is an http.Handler; clients reach it through Config without a
+// socket, or through a socket like any other handler. Its Faults handle each request first. All methods are
+// safe for concurrent use.
 type APIServer struct {
 	Faults
 	resources []*Resource
@@ -41,7 +41,7 @@ func NewAPIServer(more ...Resource) *APIServer {
 	return s
 }
 
-// AddNamespace creates a namespace. Objects can be created in no other ones.
+// AddNamespace creates a namespace. Namespaced objects can be created only in an existing one.
 func (s *APIServer) AddNamespace(name string) {
 	s.Add("/api/v1/namespaces/"+name, &unstructured.Unstructured{Object: map[string]any{}})
 }
@@ -51,23 +51,21 @@ func (s *APIServer) Config() *rest.Config {
 	return &rest.Config{Host: "http://api.test", Transport: Transport{s}, QPS: -1}
 }
 
-// Get returns the object that is stored at a path, or nil. It is the server's own: nobody may
-// change it.
+// Get returns the object stored at a path, or nil. It belongs to the server: do not modify it.
 func (s *APIServer) Get(path string) *unstructured.Unstructured {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.objects[path]
 }
 
-// Paths returns where objects of a resource are stored, in order.
+// Paths returns the sorted paths of a resource's objects.
 func (s *APIServer) Paths(resource string) []string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return slices.DeleteFunc(slices.Sorted(maps.Keys(s.objects)), func(path string) bool { return TargetOf(path).Resource != resource })
 }
 
-// List returns the stored objects of a resource in the order of their paths. They are the
-// server's own.
+// List returns the stored objects of a resource, sorted by path. They belong to the server: do not modify them.
 func (s *APIServer) List(resource string) (objects []*unstructured.Unstructured) {
 	for _, path := range s.Paths(resource) {
 		if object := s.Get(path); object != nil {
@@ -94,15 +92,15 @@ func (s *APIServer) History() []Change {
 	return s.history
 }
 
-// Compact forgets the history: who asks for an older version gets 410.
+// Compact drops the history: a request for an older version gets 410.
 func (s *APIServer) Compact() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.compact()
 }
 
-// StartAt makes version the newest resourceVersion, and forgets the history. A server that has lost
-// its objects in a restart starts above every version that a client has seen.
+// StartAt makes version the newest resourceVersion, and drops the history. A server that has lost its objects
+// in a restart starts above every version that a client has seen.
 func (s *APIServer) StartAt(version int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -110,8 +108,8 @@ func (s *APIServer) StartAt(version int) {
 	s.compact()
 }
 
-// Add stores an object as another client would. Nothing is validated. Kind, name and
-// namespace are those of the path.
+// Add stores an object as another client would, without validation. The path determines its kind, name and
+// namespace.
 func (s *APIServer) Add(path string, object *unstructured.Unstructured) {
 	target := TargetOf(path)
 	object.SetName(target.Name)
@@ -123,7 +121,8 @@ func (s *APIServer) Add(path string, object *unstructured.Unstructured) {
 	})
 }
 
-// store is the write of another client. It panics if the metadata is invalid, which is a mistake in the test.
+// store writes an object as another client would. It panics if the metadata is invalid: that is a mistake in
+// the test.
 func (s *APIServer) store(res *Resource, path string, object *unstructured.Unstructured) {
 	if err := res.complete(object); err != nil {
 		panic(fmt.Sprintf("%s: %v", path, err))
@@ -143,8 +142,7 @@ func (s *APIServer) Edit(path string, change func(object *unstructured.Unstructu
 	})
 }
 
-// Each changes every stored object of a resource, as Edit does. What a change leaves as it is
-// is not written.
+// Each changes every stored object of a resource, as Edit does. An unchanged object is not written.
 func (s *APIServer) Each(resource string, change func(object *unstructured.Unstructured)) {
 	for _, path := range s.Paths(resource) {
 		s.acts(path, func(res *Resource) {
@@ -162,7 +160,7 @@ func (s *APIServer) Delete(path string, policy metav1.DeletionPropagation) {
 	s.acts(path, func(res *Resource) { s.terminate(res, path, policy) })
 }
 
-// Remove makes a stored object vanish, finalizers or not.
+// Remove removes a stored object at once, even one with finalizers.
 func (s *APIServer) Remove(path string) {
 	s.acts(path, func(*Resource) { s.drop(path) })
 }

@@ -64,7 +64,7 @@ func (s *APIServer) serve(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// answer carries out a request. An error that is no APIStatus is the client's mistake.
+// answer carries out a request. An error that is no APIStatus becomes 400.
 func (s *APIServer) answer(x *request) (body any, err error) {
 	sent, err := readJSON(x.Request)
 	if err != nil {
@@ -142,8 +142,7 @@ func (x *request) object(sent []byte) (*unstructured.Unstructured, error) {
 	return object, x.complete(object)
 }
 
-// validate returns an error unless an object may be stored in the place of before, which is nil for
-// a new object.
+// validate returns an error unless an object may replace before, which is nil for a new object.
 func (s *APIServer) validate(x *request, before, object *unstructured.Unstructured) error {
 	if err := x.Resource.validate(before, object); err != nil || x.Admit == nil {
 		return err
@@ -246,7 +245,7 @@ func (s *APIServer) update(x *request, before *unstructured.Unstructured, sent [
 	return x.view(s.put(x.Resource, x.path, next))
 }
 
-// copyStatus gives an object the status of another one.
+// copyStatus sets the status of an object to from's.
 func copyStatus(object, from *unstructured.Unstructured) {
 	delete(object.Object, "status")
 	if status, found := from.Object["status"]; found {
@@ -285,8 +284,8 @@ func (s *APIServer) delete(x *request, sent []byte) (any, error) {
 		Details: &metav1.StatusDetails{Name: x.Name, Group: x.Group, Kind: x.Plural, UID: last.GetUID()}}, nil
 }
 
-// Refuse answers requests with an error from now on, where why returns one. why may be nil.
-// It takes the place of Intercept.
+// Refuse rejects, from now on, each request for which why returns an error. A nil why ends that.
+// Refuse replaces the function of Intercept.
 func (f *Faults) Refuse(why func(r *http.Request) *apierrors.StatusError) {
 	if why == nil {
 		f.Intercept(nil)

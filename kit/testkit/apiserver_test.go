@@ -17,8 +17,8 @@ func withReplicas(replicas int64) *unstructured.Unstructured {
 	return &unstructured.Unstructured{Object: map[string]any{"spec": map[string]any{"replicas": replicas}}}
 }
 
-// The garbage collector knows an owner by version, kind, name and UID. One that it cannot look up keeps
-// the object; one that is there under its name, and is another, does not.
+// The garbage collector looks up an owner by version, kind, name and UID. It keeps an object whose owner has a
+// kind that is not served. It deletes one whose owner's name now has a different UID.
 func TestGarbage(t *testing.T) {
 	for _, test := range []struct {
 		name      string

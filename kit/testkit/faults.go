@@ -33,10 +33,9 @@ const (
 	Refuse
 )
 
-// Faults stands before an API server. It keeps a log of the requests, makes happen what
-// happens seldom, and passes all else on to Next. A connection that breaks is a panic with
-// http.ErrAbortHandler, as in net/http. The zero value disturbs nothing. Faults is safe for
-// concurrent use, and what it is given to call must be, too.
+// Faults is a handler in front of an API server. It logs requests, injects faults, and passes all other
+// requests on to Next. A broken connection is a panic with http.ErrAbortHandler, as in net/http. The zero value
+// injects no faults. Faults is safe for concurrent use; the functions that it calls must be, too.
 type Faults struct {
 	// Next is the API server.
 	Next http.Handler
@@ -46,7 +45,7 @@ type Faults struct {
 
 	mu        sync.Mutex
 	log       []*Request
-	reported  int // so many of the log were returned by Requests
+	reported  int // the number of log entries that Requests has returned
 	intercept func(w http.ResponseWriter, r *http.Request) (done bool)
 	decide    func(n int, r *http.Request) Fault
 	writes    int // since OnWrite
@@ -64,11 +63,11 @@ type Request struct {
 	Watch        bool
 	// Agent is the User-Agent, by which logs and managedFields name the program.
 	Agent string
-	// Code is 0 as long as the program has no answer, and if the answer was lost.
+	// Code is 0 while the program has no response, and if the response was lost.
 	Code int
-	// Stored is what the API server has answered, also if the answer was lost on purpose.
+	// Stored is the API server's code, even if the response was lost on purpose.
 	Stored int
-	// Message is why the API server has rejected the request.
+	// Message is the API server's reason for a rejection.
 	Message string
 	// Took is the time until the answer began.
 	Took time.Duration
@@ -121,34 +120,33 @@ func (f *Faults) Requests() []string {
 	return requests
 }
 
-// Intercept calls intercept with each request from now on. If it returns true, it has
-// answered in the server's place. It may be nil.
+// Intercept calls intercept with each request from now on. If it returns true, it has answered the request.
+// intercept may be nil.
 func (f *Faults) Intercept(intercept func(w http.ResponseWriter, r *http.Request) (done bool)) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.intercept = intercept
 }
 
-// OnWrite asks decide what happens to each write from now on that is not intercepted: each
-// POST, PUT, PATCH and DELETE, except of Events and Leases. n counts them from 1. decide may
-// be nil.
+// OnWrite calls decide for each write from now on that is not intercepted, and applies the fault that it
+// returns. Writes are POST, PUT, PATCH and DELETE, except of Events and Leases. n counts them from 1. decide
+// may be nil.
 func (f *Faults) OnWrite(decide func(n int, r *http.Request) Fault) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.decide, f.writes = decide, 0
 }
 
-// Mutate calls mutate with the object of each create and update from now on, to change it
-// before it arrives, as a mutating webhook does. Whole numbers are
-// int64. mutate may be nil.
+// Mutate calls mutate with the object of each create and update from now on, before the request arrives, as a
+// mutating webhook does. Whole numbers are int64. mutate may be nil.
 func (f *Faults) Mutate(mutate func(r *http.Request, object map[string]any)) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.mutate = mutate
 }
 
-// HoldWatches keeps back what the watches of a resource, such as "pods", deliver from now
-// on, until release is called. Nothing is lost. A resource is held once at a time.
+// HoldWatches holds back the events of the watches of a resource, such as "pods", until release is called. No
+// event is lost. Do not hold a resource twice at the same time.
 func (f *Faults) HoldWatches(resource string) (release func()) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -168,11 +166,10 @@ func (f *Faults) HoldWatches(resource string) (release func()) {
 // The causes for which the context of a watch ends.
 var errCut, errEnded = errors.New("the watch is cut"), errors.New("the watch is ended")
 
-// CutWatches breaks the connections of the open watches of a resource. What is held is lost.
+// CutWatches breaks the connections of the open watches of a resource. Held events are lost.
 func (f *Faults) CutWatches(resource string) { f.stopWatches(resource, errCut) }
 
-// EndWatches ends the open watches of a resource, as an API server does after some time.
-// What is held is lost.
+// EndWatches ends the open watches of a resource, as an API server does after some time. Held events are lost.
 func (f *Faults) EndWatches(resource string) { f.stopWatches(resource, errEnded) }
 
 func (f *Faults) stopWatches(resource string, cause error) {
@@ -243,7 +240,7 @@ func (f *Faults) pass(w http.ResponseWriter, r *http.Request) {
 			panic(http.ErrAbortHandler) // The program is gone.
 		}
 		var object map[string]any
-		if utiljson.Unmarshal(text, &object) == nil { // Next refuses what is no JSON.
+		if utiljson.Unmarshal(text, &object) == nil { // Next rejects invalid JSON.
 			mutate(r, object)
 			text, _ = json.Marshal(object)
 		}
@@ -278,7 +275,7 @@ func (f *Faults) serveWatch(answer *recorder, r *http.Request) {
 		case errCut:
 			panic(http.ErrAbortHandler)
 		case errEnded:
-			// httputil.ReverseProxy takes the end of the context for a failure.
+			// httputil.ReverseProxy treats the end of the context as a failure.
 			if failure := recover(); failure != nil && failure != http.ErrAbortHandler {
 				panic(failure)
 			}
@@ -287,7 +284,7 @@ func (f *Faults) serveWatch(answer *recorder, r *http.Request) {
 	f.Next.ServeHTTP(answer, r.WithContext(ctx))
 }
 
-// recorder notes the code of an answer, and waits with what a held watch delivers.
+// recorder records the code of a response, and holds back the events of a held watch.
 type recorder struct {
 	http.ResponseWriter
 	faults *Faults
@@ -346,7 +343,7 @@ func (c *recorder) Flush() {
 	_ = http.NewResponseController(c.ResponseWriter).Flush()
 }
 
-// begin sends the code that net/http takes for granted. Only the handler writes it.
+// begin sends the code that net/http implies. Only the handler writes it.
 func (c *recorder) begin() {
 	if c.line.Code == 0 {
 		c.WriteHeader(http.StatusOK)
@@ -356,7 +353,7 @@ func (c *recorder) begin() {
 // Unwrap is for http.ResponseController.
 func (c *recorder) Unwrap() http.ResponseWriter { return c.ResponseWriter }
 
-// lostAnswer is an answer that goes nowhere.
+// lostAnswer discards a response.
 type lostAnswer struct {
 	faults *Faults
 	line   *Request

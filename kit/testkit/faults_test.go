@@ -44,8 +44,8 @@ func TestTargetOf(t *testing.T) {
 	}
 }
 
-// apiServer plays the API server: a watch sends a line at once, and one for each event of its
-// resource. All else is answered with what was sent.
+// apiServer simulates the API server: a watch sends a line at once, and one for each event of its resource. The
+// response to any other request is the request's body.
 type apiServer struct {
 	arrived atomic.Int32
 	events  map[string]chan string
@@ -70,7 +70,7 @@ func (s *apiServer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// program is what Faults stand before.
+// program is a client behind Faults.
 type program struct {
 	*http.Client
 	*testkit.Faults
@@ -152,8 +152,8 @@ func next(t *testing.T, lines chan string, want ...string) {
 	}
 }
 
-// What arrives, what the program hears, what the log says, and whether the program lives,
-// for each fault.
+// Each fault determines whether the request arrives, the client's response, the logged code, and whether the
+// program is killed.
 func TestWrites(t *testing.T) {
 	for _, test := range []struct {
 		name            string
@@ -202,7 +202,7 @@ func TestWrites(t *testing.T) {
 	}
 }
 
-// What is intercepted goes no further, and a nil ends it. What goes on is mutated.
+// An intercepted request goes no further; a nil Intercept ends that. Other requests are mutated.
 func TestInterceptAndMutate(t *testing.T) {
 	inBoth(t, func(t *testing.T, p *program) {
 		p.Intercept(func(w http.ResponseWriter, r *http.Request) bool {
@@ -224,7 +224,7 @@ func TestInterceptAndMutate(t *testing.T) {
 	})
 }
 
-// A client sends a built-in kind as protobuf, of whichever group it is. It is mutated, and arrives as JSON.
+// An object of a built-in kind, of any group, that a client sends as protobuf is mutated, and arrives as JSON.
 func TestMutateProtobuf(t *testing.T) {
 	var sent bytes.Buffer
 	role := &rbacv1.Role{TypeMeta: metav1.TypeMeta{APIVersion: "rbac.authorization.k8s.io/v1", Kind: "Role"}, ObjectMeta: metav1.ObjectMeta{Name: "a"}}
@@ -279,7 +279,7 @@ func TestLog(t *testing.T) {
 	})
 }
 
-// What is held comes later, in its order, and other watches go on.
+// Held events arrive later, in order. Other watches continue.
 func TestHoldWatches(t *testing.T) {
 	inBoth(t, func(t *testing.T, p *program) {
 		lines, others := p.watch(t, pods), p.watch(t, "/apis/apps/v1/deployments")
@@ -323,7 +323,7 @@ func TestCutAndEndWatches(t *testing.T) {
 	}
 }
 
-// The kubeconfig leads to the proxy. Where no API server answers, the proxy does not either.
+// The kubeconfig leads to the proxy. If no API server answers, the proxy does not answer either.
 func TestKubeconfig(t *testing.T) {
 	proxy := newProxy(t, "127.0.0.1:1")
 	file, err := proxy.Kubeconfig(t.TempDir())

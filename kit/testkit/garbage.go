@@ -31,14 +31,14 @@ func (s *APIServer) Garbage() (due []Act) {
 		own := slices.IndexFunc(object.GetFinalizers(), func(f string) bool {
 			return f == metav1.FinalizerOrphanDependents || f == metav1.FinalizerDeleteDependents
 		})
-		if own >= 0 { // Another's finalizer is not the collector's to take away.
+		if own >= 0 { // The collector removes only its own finalizers.
 			due = append(due, s.finalize(path, object, object.GetFinalizers()[own], objects)...)
 		}
 	}
 	return due
 }
 
-// owners returns, by path, the objects that have owners and those that are being deleted.
+// owners returns, by path, the objects with owners and the objects being deleted.
 func (s *APIServer) owners() map[string]*unstructured.Unstructured {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -51,8 +51,8 @@ func (s *APIServer) owners() map[string]*unstructured.Unstructured {
 	return objects
 }
 
-// ownersGone reports whether an object has owners, and none of them is there. One of a kind that is
-// not served keeps the object: a real collector cannot look it up, and tries again for ever.
+// ownersGone reports whether an object has owners and all of them are missing. An owner of a kind that is not
+// served keeps the object: a real collector cannot look it up, and retries forever.
 func (s *APIServer) ownersGone(object *unstructured.Unstructured) bool {
 	owners := object.GetOwnerReferences()
 	for _, owner := range owners {
@@ -68,9 +68,8 @@ func (s *APIServer) ownersGone(object *unstructured.Unstructured) bool {
 	return len(owners) > 0
 }
 
-// finalize returns the next act about an object that is being deleted: to delete or orphan one of
-// its dependents, and when none is left, to let it go. There is none while another's finalizer keeps
-// a dependent.
+// finalize returns the next act for an object that is being deleted: delete or orphan one of its dependents, or
+// remove the finalizer when no dependent is left. It returns nil while dependents are still being deleted.
 func (s *APIServer) finalize(path string, object *unstructured.Unstructured, finalizer string, objects map[string]*unstructured.Unstructured) []Act {
 	isOwner := func(o metav1.OwnerReference) bool { return o.UID == object.GetUID() }
 	waits := false
@@ -114,7 +113,7 @@ func (s *APIServer) dropFinalizer(path string, object *unstructured.Unstructured
 	})
 }
 
-// act returns an act on an object, which is at the path now. do gets a copy of what it is then.
+// act returns an act on the object at the path. When it runs, do gets a copy of the object's current state.
 func (s *APIServer) act(path string, object *unstructured.Unstructured, what string, do func(res *Resource, object *unstructured.Unstructured)) Act {
 	uid := object.GetUID()
 	return Act{path, what, func() {

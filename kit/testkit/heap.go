@@ -2,8 +2,8 @@ package testkit
 
 import "runtime"
 
-// LiveHeap returns the bytes of the heap that are in use. Before it counts, it collects twice:
-// what the first time has only unlinked, and what a sync.Pool holds, outlives one.
+// LiveHeap returns the bytes of the heap in use. It runs the garbage collector twice: some objects, such as the
+// ones in a sync.Pool, survive the first run.
 func LiveHeap() int {
 	var stats runtime.MemStats
 	runtime.GC()

@@ -17,7 +17,7 @@ import (
 	clienttesting "k8s.io/client-go/testing"
 )
 
-// patched returns an object, or its scale, as a patch makes it.
+// patched applies a patch to an object or its scale.
 func (x *request) patched(before *unstructured.Unstructured, patch []byte) ([]byte, error) {
 	view, err := x.view(before)
 	if err != nil {
@@ -50,8 +50,7 @@ func (x *request) patched(before *unstructured.Unstructured, patch []byte) ([]by
 	return document, err
 }
 
-// merged returns a document as a merge patch or a JSON patch makes it. What can do that is
-// inside of client-go's fakes.
+// merged applies a merge patch or a JSON patch to a document. The code for both is inside client-go's fakes.
 func merged(document []byte, kind types.PatchType, patch []byte) ([]byte, error) {
 	object := &unstructured.Unstructured{}
 	if err := json.Unmarshal(document, object); err != nil {

@@ -16,8 +16,8 @@ import (
 	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
 )
 
-// Proxy is Faults before an API server that is elsewhere. It has the credentials of the
-// configuration that it was made with, and asks nobody for any.
+// Proxy is Faults in front of a remote API server. It has the credentials of its configuration, and requires
+// none from clients.
 type Proxy struct {
 	Faults
 	// URL is where it listens, http on 127.0.0.1.
@@ -25,7 +25,7 @@ type Proxy struct {
 	server http.Server
 }
 
-// NewProxy listens. Close ends it.
+// NewProxy starts a proxy. Close stops it.
 func NewProxy(config *rest.Config) (*Proxy, error) {
 	forward, err := Forward(config)
 	if err != nil {

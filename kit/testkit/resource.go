@@ -28,23 +28,22 @@ type Resource struct {
 	ShortNames, Categories []string
 	// ClusterScoped objects are in no namespace.
 	ClusterScoped bool
-	// Status is whether it has the subresource status.
+	// Status is true if it has the subresource status.
 	Status bool
 	// Scale is nil unless it has the subresource scale.
 	Scale *Scale
-	// Generation is counted.
+	// Generation is true if metadata.generation is counted.
 	Generation bool
-	// Blind allows an update without a resourceVersion, which overwrites whatever is there.
+	// Blind allows an update without a resourceVersion, which overwrites the stored object.
 	Blind bool
-	// Selectable are the fields that a field selector may name besides the metadata, such as spec.type.
+	// Selectable are the fields that a field selector may name in addition to the metadata, such as spec.type.
 	Selectable []string
 	// Schema is nil if any object is valid, as for built-in kinds.
 	Schema Schema
 	// Default sets what an object lacks, if it is not nil.
 	Default func(*unstructured.Unstructured)
-	// Admit rejects a create or an update with an error, if it is not nil. It gets the object as
-	// it would be stored, and all others of the resource. No write happens meanwhile. It must
-	// change none of them.
+	// Admit rejects a create or an update with an error, if it is not nil. It gets the object as it would be
+	// stored, and all other objects of the resource, and must not modify them. No write happens meanwhile.
 	Admit func(object *unstructured.Unstructured, others []*unstructured.Unstructured) error
 }
 
@@ -66,8 +65,7 @@ type Schema interface {
 	Validate(object, before map[string]any) field.ErrorList
 }
 
-// validate returns what is wrong with an object, in the words of the API server. before is nil for a
-// new object.
+// validate returns the errors of an object, in the API server's words. before is nil for a new object.
 func (r *Resource) validate(before, object *unstructured.Unstructured) error {
 	metadata := field.NewPath("metadata")
 	wrong := slices.Concat(
@@ -98,7 +96,7 @@ func (r *Resource) invalid(object *unstructured.Unstructured, wrong field.ErrorL
 	return apierrors.NewInvalid(r.GroupVersionKind.GroupKind(), object.GetName(), wrong)
 }
 
-// complete makes of what was sent what is stored.
+// complete turns an object as sent into the object as stored: pruned, and with defaults.
 func (r *Resource) complete(object *unstructured.Unstructured) error {
 	object.SetGroupVersionKind(r.GroupVersionKind)
 	if r.Schema == nil {
@@ -122,7 +120,7 @@ func (r *Resource) setDefaults(object *unstructured.Unstructured) {
 	}
 }
 
-// oneReplica is what a Deployment has that names no number.
+// oneReplica sets the default of a Deployment without spec.replicas.
 func oneReplica(deployment *unstructured.Unstructured) {
 	if _, found, _ := unstructured.NestedFieldNoCopy(deployment.Object, "spec", "replicas"); !found {
 		_ = unstructured.SetNestedField(deployment.Object, int64(1), "spec", "replicas")
@@ -143,8 +141,8 @@ var builtIn = []Resource{
 	{GroupVersionKind: coordinationv1.SchemeGroupVersion.WithKind("Lease"), Plural: "leases"},
 }
 
-// heldNamespace gives a namespace what keeps it while it is being deleted. In a real server
-// that is in the spec.
+// heldNamespace sets the finalizer that keeps a namespace while it is being deleted. A real server has it in
+// the spec.
 func heldNamespace(namespace *unstructured.Unstructured) {
 	if namespace.GetDeletionTimestamp() == nil {
 		namespace.SetFinalizers([]string{string(corev1.FinalizerKubernetes)})

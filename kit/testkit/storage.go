@@ -14,16 +14,16 @@ import (
 	"k8s.io/apimachinery/pkg/watch"
 )
 
-// Change is one change of what is stored, as a watch of everything would deliver it. Its
-// objects are the server's own: nobody may change them.
+// Change is one change of a stored object, as a watch of all resources would deliver it. Its objects belong to
+// the server: do not modify them.
 type Change struct {
 	Type watch.EventType // Added, Modified or Deleted
 	// Path is the URL of the object.
 	Path string
 	// Version is the resourceVersion of the change. Each change has a new one.
 	Version int
-	// Object is as it is now, or as it was when it was deleted. Before is as it was until
-	// now, nil if there was none.
+	// Object is the new state, or the last one if the object was deleted. Before is the previous state, nil for
+	// a new object.
 	Object, Before *unstructured.Unstructured
 }
 
@@ -31,7 +31,7 @@ type Change struct {
 type storage struct {
 	version int
 	objects map[string]*unstructured.Unstructured // by path; replaced, never changed
-	// history holds each change after the version oldest. base is what was stored then.
+	// history holds each change after the version oldest; base is the state at oldest.
 	history []Change
 	oldest  int
 	base    map[string]*unstructured.Unstructured
@@ -44,8 +44,8 @@ func newStorage() storage {
 	return storage{version: firstVersion, oldest: firstVersion, objects: map[string]*unstructured.Unstructured{}, base: map[string]*unstructured.Unstructured{}}
 }
 
-// put stores an object and returns what is stored then. As etcd, it skips a write that
-// changes nothing. An object that is being deleted and has lost its last finalizer goes.
+// put stores an object and returns the stored one. Like etcd, it skips a write that changes nothing. It removes
+// an object that is being deleted when its last finalizer is gone.
 func (s *storage) put(res *Resource, path string, object *unstructured.Unstructured) *unstructured.Unstructured {
 	before := s.objects[path]
 	if before != nil {
@@ -75,8 +75,8 @@ func (s *storage) put(res *Resource, path string, object *unstructured.Unstructu
 	return object
 }
 
-// isNewGeneration reports whether what users ask for has changed: the spec, and with a
-// custom resource all but metadata and status.
+// isNewGeneration reports whether the users' part of an object has changed: the spec, or everything but
+// metadata and status of a custom resource.
 func (r *Resource) isNewGeneration(before, after *unstructured.Unstructured) bool {
 	if r.builtIn() {
 		return !reflect.DeepEqual(before.Object["spec"], after.Object["spec"])
@@ -92,14 +92,13 @@ func (r *Resource) isNewGeneration(before, after *unstructured.Unstructured) boo
 	return !reflect.DeepEqual(rest(before), rest(after))
 }
 
-// drop deletes what is stored at a path. A watch hears its last state, with the version of the
-// deletion.
+// drop deletes the object at a path. A watch receives its last state, with the version of the deletion.
 func (s *storage) drop(path string) {
 	s.change(watch.Deleted, path, s.objects[path].DeepCopy())
 	delete(s.objects, path)
 }
 
-// terminate does what a DELETE does: an object with finalizers stays until they are removed.
+// terminate deletes an object as a DELETE request does: with finalizers it stays until they are removed.
 func (s *storage) terminate(res *Resource, path string, policy metav1.DeletionPropagation) *unstructured.Unstructured {
 	object := s.objects[path].DeepCopy()
 	if policy != "" {
@@ -138,7 +137,7 @@ func (s *storage) after(version int) []Change {
 	return s.history[min(version-s.oldest, len(s.history)):]
 }
 
-// at returns what was stored at a version, false if that is not known.
+// at returns the objects stored at a version, and false if that version is unknown.
 func (s *storage) at(version int) (map[string]*unstructured.Unstructured, bool) {
 	if version == s.version {
 		return s.objects, true
@@ -156,7 +155,7 @@ func (s *storage) at(version int) (map[string]*unstructured.Unstructured, bool) 
 	return objects, true
 }
 
-// compact forgets the history.
+// compact drops the history.
 func (s *storage) compact() {
 	s.history, s.oldest, s.base = nil, s.version, maps.Clone(s.objects)
 }

@@ -26,8 +26,8 @@ import (
 	"example.com/byhand/kit/testkit"
 )
 
-// TestTable plays one table of requests against the API server in memory and against a real
-// one, without controllers, and compares codes, bodies and what a watch hears.
+// TestTable sends one table of requests to the API server in memory and to a real one without controllers. It
+// compares codes, bodies and watch events.
 func TestTable(t *testing.T) {
 	real, err := clientcmd.BuildConfigFromFlags("", os.Getenv("KUBECONFIG"))
 	if err != nil {
@@ -69,8 +69,8 @@ const (
 	merge, jsonPatch, strategic = "application/merge-patch+json", "application/json-patch+json", "application/strategic-merge-patch+json"
 )
 
-// A row is a request: METHOD URL, and what it sends. rv1 is the first resourceVersion that an
-// answer of the server had, uid1 the first UID. accept is the form of the answer, whole if it is "".
+// A row is a request: METHOD URL and its body. rv1 is the first resourceVersion in the server's responses, uid1
+// the first UID. accept is the form of the response: the whole object if empty.
 type row struct{ request, body, contentType, accept string }
 
 func foo(metadata, spec string) string {
@@ -100,7 +100,7 @@ const (
 )
 
 var table = []row{
-	// What is not there.
+	// Missing objects.
 	{request: "GET " + foos + "/a"},
 	{request: "PUT " + foos + "/a", body: foo(a+`,"resourceVersion":"1"`, spec)},
 	{request: "DELETE " + foos + "/a"},
@@ -108,7 +108,7 @@ var table = []row{
 	{request: "PATCH " + foos + "/a", body: `{}`, contentType: merge},
 	{request: "GET /apis/samplecontroller.k8s.io/v1alpha1/namespaces/NAMESPACE/bars"},
 	{request: "POST " + strings.ReplaceAll(foos, "NAMESPACE", "none"), body: foo(a, spec)},
-	// Create, and what the schema refuses.
+	// Create, and objects that the schema rejects.
 	{request: "POST " + foos, body: foo(a, spec)},
 	{request: "POST " + foos, body: foo(a, spec)},
 	{request: "POST " + foos, body: foo(``, spec)},
@@ -128,7 +128,7 @@ var table = []row{
 	{request: "POST " + projects, body: project(`"name":"p"`, ``)},
 	{request: "POST " + projects, body: project(`"name":"p"`, `"replicas":0`)},
 	{request: "POST " + projects, body: project(`"name":"p"`, `"replicas":1`)},
-	// Update: the spec raises the generation, the status is another URL.
+	// Update: a changed spec increments the generation; the status has a separate URL.
 	{request: "PUT " + foos + "/a", body: foo(a, spec)},
 	{request: "PUT " + foos + "/a", body: foo(a+`,"resourceVersion":"rv1"`, spec)},
 	{request: "PUT " + foos + "/a", body: foo(a+`,"resourceVersion":"rv1","labels":{"l":"1"}`, spec)},
@@ -201,7 +201,7 @@ var table = []row{
 	{request: "PUT " + leases + "/l", body: `{"apiVersion":"coordination.k8s.io/v1","kind":"Lease","metadata":{"name":"l","resourceVersion":"rv1"},"spec":{"holderIdentity":"you"}}`},
 	{request: "POST " + events, body: `{"apiVersion":"v1","kind":"Event","metadata":{"name":"e"},"involvedObject":{"kind":"Foo","namespace":"NAMESPACE","name":"a"},"reason":"R","message":"m","type":"Normal","count":1}`},
 	{request: "PATCH " + events + "/e", body: `{"count":2}`, contentType: strategic},
-	// A Secret can be selected by its type, and by none of its data.
+	// A Secret can be selected by its type, but not by its data.
 	{request: "POST " + secrets, body: `{"apiVersion":"v1","kind":"Secret","metadata":{"name":"s","labels":{"l":"1"}},"type":"example.com/t"}`},
 	{request: "POST " + secrets, body: `{"apiVersion":"v1","kind":"Secret","metadata":{"name":"u"},"type":"example.com/u"}`},
 	{request: "GET " + secrets + "?fieldSelector=type%3Dexample.com/t"},
@@ -231,7 +231,7 @@ var table = []row{
 	{request: "DELETE " + foos + "/x"},
 	{request: "DELETE " + foos + "/y", body: `{"propagationPolicy":"Orphan"}`},
 	{request: "GET " + foos},
-	// What the watch of everything has heard, a watch of a label, and a streaming list.
+	// A watch of all changes, a watch of a label, and a streaming list.
 	{request: "GET " + foos + "?watch=true&resourceVersion=rv1&timeoutSeconds=1"},
 	{request: "GET " + foos + "?watch=true&resourceVersion=rv1&labelSelector=l%3D1&timeoutSeconds=1"},
 	{request: "GET " + foos + "?watch=true&sendInitialEvents=true&allowWatchBookmarks=true&resourceVersionMatch=NotOlderThan&timeoutSeconds=1"},
@@ -244,8 +244,7 @@ var table = []row{
 	{request: "POST " + foos, body: foo(`"name":"z"`, spec)},
 }
 
-// player sends the rows to one server, and writes down what it says in words that do not
-// depend on when it was.
+// player sends the rows to one server, and records the responses without the values that differ between runs.
 type player struct {
 	*testing.T
 	http           *http.Client
@@ -274,7 +273,7 @@ func play(t *testing.T, config *rest.Config) (said []string) {
 	return said
 }
 
-// filled puts in what only the server knows.
+// filled replaces placeholders, such as rv1 and uid1, by the server's values.
 func (p *player) filled(text string) string {
 	for i, version := range p.versions {
 		text = regexp.MustCompile(fmt.Sprintf(`\brv%d\b`, i+1)).ReplaceAllLiteralString(text, version)
@@ -359,7 +358,7 @@ func (p *player) objectLine(object map[string]any) string {
 	if metadata, ok := object["metadata"].(map[string]any); ok {
 		p.normalMetadata(kind, metadata)
 	}
-	delete(object, "apiVersion") // Of a list's items only some servers say it.
+	delete(object, "apiVersion") // Only some servers send it for the items of a list.
 	delete(object, "kind")
 	switch kind {
 	case "Deployment", "Event":
@@ -415,8 +414,8 @@ func number(seen *[]string, prefix, value string) string {
 	return fmt.Sprint(prefix, i+1)
 }
 
-// defaultsAway leaves what the reconcile of a Foo depends on: a server in memory knows no
-// other defaults.
+// defaultsAway keeps only the fields on which the reconcile of a Foo depends: a server in memory sets no other
+// defaults.
 func defaultsAway(object map[string]any) {
 	if spec, ok := object["spec"].(map[string]any); ok {
 		object["spec"] = map[string]any{"replicas": spec["replicas"]}
@@ -429,8 +428,8 @@ func defaultsAway(object map[string]any) {
 	}
 }
 
-// normalRefusal leaves the first of several causes, without where it is in which schema, and
-// removes what is one server's own: the key in etcd, versions.
+// normalRefusal keeps the first of several causes, without its place in the schema. It removes values of one
+// server only: the key in etcd, versions.
 func (p *player) normalRefusal(status map[string]any) {
 	message, _ := status["message"].(string)
 	if details, ok := status["details"].(map[string]any); ok && details["causes"] != nil {

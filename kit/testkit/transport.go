@@ -9,12 +9,12 @@ import (
 	"sync"
 )
 
-// Transport is an http.RoundTripper that calls a handler: the network is memory, so that a
-// client and its server can live in one bubble of testing/synctest. The handler runs in a
-// goroutine of its own. What it writes waits until the client reads it.
+// Transport is an http.RoundTripper that calls a handler in memory, so that a client and its server can share
+// one bubble of testing/synctest. Each call of the handler has a separate goroutine. Written data waits until
+// the client reads it.
 type Transport struct{ Handler http.Handler }
 
-// errAborted is what a client sees of a connection that breaks, as with net/http.
+// errAborted is the client's error for a broken connection, as with net/http.
 var errAborted = io.ErrUnexpectedEOF
 
 // RoundTrip implements http.RoundTripper. It returns when the handler begins its answer.

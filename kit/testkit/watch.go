@@ -21,7 +21,7 @@ import (
 	"k8s.io/apimachinery/pkg/watch"
 )
 
-// selection is which objects a list or a watch is about.
+// selection is the set of objects of a list or a watch.
 type selection struct {
 	prefix, suffix string // of their paths, the suffix without the name
 	labels         labels.Selector
@@ -70,8 +70,8 @@ func (s selection) of(objects map[string]*unstructured.Unstructured, from string
 	return paths
 }
 
-// list answers a LIST, or one page of it. A page's token is the version of the first page and
-// where the next one begins.
+// list answers a LIST, or one page of it. A page's token has the version of the first page and the path where
+// the next page begins.
 func (s *APIServer) list(x *request) (*unstructured.UnstructuredList, error) {
 	selected, err := x.selection()
 	if err != nil {
@@ -120,8 +120,8 @@ func tooLarge(wanted, newest int) error {
 	return err
 }
 
-// watch sends what is there, if the client asks for it, and then each change, until the client
-// goes, the time that it has set is over, or the next change is not known any more.
+// watch sends the stored objects, if the client asks for them, and then each change. It ends when the client
+// disconnects, its timeout expires, or the next change is no longer known.
 func (s *APIServer) watch(w http.ResponseWriter, x *request) {
 	selected, err := x.selection()
 	if err != nil {
@@ -174,8 +174,7 @@ func (s *APIServer) watch(w http.ResponseWriter, x *request) {
 	}
 }
 
-// next waits for changes after a version, and returns the oldest version whose changes are
-// known.
+// next waits for changes after a version. It also returns the oldest version whose changes are known.
 func (s *APIServer) next(ctx context.Context, version int) (changes []Change, oldest int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -204,7 +203,7 @@ func (s *stream) send(event watch.EventType, object any) {
 	}
 }
 
-// sendChange sends what a change means for a selection: an object that leaves it is deleted.
+// sendChange sends a change as seen by a selection: an object that leaves it is deleted.
 func (s *stream) sendChange(selected selection, c Change) {
 	was, is := selected.has(c.Path, c.Before), c.Type != watch.Deleted && selected.has(c.Path, c.Object)
 	switch {
