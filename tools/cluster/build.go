@@ -87,8 +87,8 @@ func buildFromSource(module, dir string, out io.Writer) error {
 	if err != nil {
 		return fmt.Errorf("go list -m k8s.io/kubernetes: %w", err)
 	}
-	// Kubernetes learns its version from its linker. Unset, the server calls itself
-	// v0.0.0-master, which no client understands. -s -w drops debugging tables.
+	// The linker sets Kubernetes' version. Unset, the server reports v0.0.0-master, which no client
+	// understands. -s -w drops debugging tables.
 	ldflags := "-s -w -X k8s.io/component-base/version.gitVersion=" + string(bytes.TrimSpace(version))
 	var stale strings.Builder
 	list := exec.Command("go", "list", "-deps", "-f", "{{.Stale}}", "tool") // It downloads the modules.
@@ -105,7 +105,7 @@ func buildFromSource(module, dir string, out io.Writer) error {
 	return os.Rename(filepath.Join(dir, "server"), filepath.Join(dir, "etcd"))
 }
 
-// fingerprint changes when the programs would.
+// fingerprint returns a value that changes when the programs would.
 func fingerprint(module string) (string, error) {
 	hash := sha256.New()
 	fmt.Fprintln(hash, runtime.Version(), runtime.GOOS, runtime.GOARCH)
@@ -127,7 +127,7 @@ var (
 	errNoProcesses = errors.New("no more processes or threads may be started: allow 1000 (ulimit -u, or the container's limit of PIDs)" + again)
 )
 
-// shortage returns what the machine lacks if that is why a program ended with that text.
+// shortage returns the resource that the machine lacks if text, a program's output, shows that, or nil.
 func shortage(text string) error {
 	switch {
 	case strings.Contains(text, syscall.ENOSPC.Error()):
@@ -140,11 +140,11 @@ func shortage(text string) error {
 	return nil
 }
 
-// sayEvery is how often a build that goes on says so.
+// sayEvery is how often a running build prints its progress.
 const sayEvery = 10 * time.Second
 
-// follow runs a build. Of its standard error, a line that names a module to download or a package to
-// compile, of todo, says that it goes on, and the others are the error's text if it fails.
+// follow runs a build and prints its progress. In standard error, a line that names a module to download or a
+// package to compile, of todo, is progress. The other lines are the text of an error.
 func follow(cmd *exec.Cmd, todo int, out io.Writer) error {
 	stderr, err := cmd.StderrPipe()
 	if err != nil {
@@ -177,7 +177,7 @@ func follow(cmd *exec.Cmd, todo int, out io.Writer) error {
 	if modules+packages > 0 {
 		say()
 	}
-	// A line too long for the scanner ends its loop, and would block cmd for ever.
+	// A line too long for the scanner ends its loop. Without this, cmd would then block forever.
 	_, _ = io.Copy(io.Discard, stderr)
 	if err := cmd.Wait(); err != nil {
 		err = fmt.Errorf("%w\n%s", err, strings.Join(complaints, "\n"))

@@ -26,9 +26,8 @@ func (c *cluster) bin(program string) string { return filepath.Join(c.home, "clu
 func (c *cluster) dir() string               { return filepath.Join(c.home, "cluster", "state", "clusters", c.name) }
 func (c *cluster) kubeconfig() string        { return filepath.Join(c.home, c.name+".kubeconfig") }
 
-// up makes the cluster serve, whatever state it is in: not built, not created,
-// partly stopped after a crash or a reboot, or already running. First it removes clusters
-// whose makers were killed.
+// up makes the cluster serve from any state: not built, not created, partly stopped after a crash or a reboot,
+// or running. First it removes clusters whose makers were killed.
 func (c *cluster) up(out io.Writer) error {
 	if err := sweep(c.home); err != nil {
 		return err
@@ -62,8 +61,8 @@ func (c *cluster) complete() bool {
 	return unfinished == nil && c.serves() == nil
 }
 
-// watch starts each program that ends again, and prints which one and the last line of its log. It also prints
-// when the API server is not ready. It returns when ctx is done or the cluster is removed.
+// watch restarts each program that ends, and prints its name and the last line of its log. It also prints when
+// the API server is not ready. It returns when ctx is done or the cluster is removed.
 func (c *cluster) watch(ctx context.Context, out io.Writer) {
 	tick := time.NewTicker(time.Second)
 	defer tick.Stop()
@@ -89,7 +88,7 @@ func (c *cluster) watch(ctx context.Context, out io.Writer) {
 	}
 }
 
-// startAgain starts what of the cluster is not running, and reports whether there is a cluster.
+// startAgain starts the cluster's stopped programs, and reports whether there is a cluster.
 func (c *cluster) startAgain(out io.Writer) (exists bool, err error) {
 	unlock, err := c.lock(out)
 	if err != nil {
@@ -139,8 +138,8 @@ func (c *cluster) remove() (existed bool, err error) {
 		os.RemoveAll(c.kubeconfig()))
 }
 
-// reconcileProcesses makes the files match the processes that run, and
-// reports whether the cluster was created before.
+// reconcileProcesses makes the files match the running processes, and reports whether the cluster was created
+// before.
 func (c *cluster) reconcileProcesses() (created bool, err error) {
 	running, err := c.processes()
 	if err != nil {
@@ -154,17 +153,16 @@ func (c *cluster) reconcileProcesses() (created bool, err error) {
 	return false, err
 }
 
-// created reports whether there is anything to keep: before etcd starts there is not, and
-// kwokctl cannot finish what it was interrupted in.
+// created reports whether the cluster has data to keep. Before etcd starts there is no data, and kwokctl cannot
+// resume an interrupted creation.
 func (c *cluster) created() bool {
 	_, noConfig := os.Stat(filepath.Join(c.dir(), "kwok.yaml"))
 	_, noData := os.Stat(filepath.Join(c.dir(), "etcd", "member"))
 	return noConfig == nil && noData == nil
 }
 
-// forgetDead removes the process ids that belong to no process of this cluster
-// any more. kwokctl believes each number that it finds, and after a reboot the
-// same number may be another program's.
+// forgetDead removes the files whose process id is not one of the cluster's processes. kwokctl trusts each id
+// in a file, and after a reboot a different program may have it.
 func (c *cluster) forgetDead(running map[int]string) error {
 	files, err := filepath.Glob(filepath.Join(c.dir(), "pids", "*.pid"))
 	if err != nil {
@@ -185,8 +183,8 @@ func (c *cluster) forgetDead(running map[int]string) error {
 	return nil
 }
 
-// serves returns nil if each program runs and the API server says it is ready. Otherwise it
-// says what is missing.
+// serves returns nil if each program runs and the API server is ready. Otherwise the error names the first
+// problem.
 func (c *cluster) serves() error {
 	if stopped, err := c.stopped(); err != nil || len(stopped) > 0 {
 		return cmp.Or(err, fmt.Errorf("not running: %s", strings.Join(stopped, ", ")))
@@ -197,10 +195,10 @@ func (c *cluster) serves() error {
 // startTimeout bounds a start, which takes 10 s on an idle machine.
 const startTimeout = 3 * time.Minute
 
-// wholeControlPlane is what a cluster is created with unless told otherwise.
+// wholeControlPlane is the default of --components.
 const wholeControlPlane = "etcd,kube-apiserver,kube-controller-manager,kube-scheduler,kwok-controller"
 
-// start starts what of the cluster is not running, and prints what that is and why.
+// start starts the cluster's stopped programs, and prints their names and why they start.
 func (c *cluster) start(created bool, out io.Writer) error {
 	start := time.Now()
 	if created {
@@ -222,9 +220,8 @@ func (c *cluster) start(created bool, out io.Writer) error {
 	return nil
 }
 
-// startPrograms creates the cluster or starts what of it is not running, waits until it
-// serves, and sees that the scheduler has a node. What a cluster was created with stays:
-// one that exists gets no certificates.
+// startPrograms creates the cluster or starts its stopped programs, waits until it serves, and ensures that the
+// scheduler has a node. The settings of an existing cluster do not change: it gets no certificates.
 func (c *cluster) startPrograms() error {
 	if err := c.writeKwokctlConfig(); err != nil {
 		return err
@@ -268,15 +265,15 @@ func (c *cluster) startPrograms() error {
 	return os.WriteFile(c.kubeconfig(), content, 0o600)
 }
 
-// create has kwokctl start what is not running.
+// create makes kwokctl start the stopped programs.
 func (c *cluster) create() error {
 	// kwokctl would add the cluster to ~/.kube/config unless told otherwise.
 	return c.kwokctl("create", "cluster", "--kubeconfig=", "--timeout="+startTimeout.String(), "--config="+c.kwokctlConfig(),
 		"--components="+cmp.Or(c.components, wholeControlPlane))
 }
 
-// lastLines returns a line for each program that is not running, with the last line of its
-// log, which says what went wrong (a port that is taken, a disk that is full).
+// lastLines returns a line for each stopped program, with the last line of its log, which gives the reason,
+// such as a port in use or a full disk.
 func (c *cluster) lastLines() string {
 	var lines string
 	stopped, _ := c.stopped()

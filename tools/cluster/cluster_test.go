@@ -10,8 +10,8 @@ import (
 	"testing"
 )
 
-// A cluster is kept whole or removed whole. kwokctl believes each process id that it finds in a
-// file, so of one that is kept no file may stay with an id that is not one of the cluster's.
+// A cluster is kept whole or removed whole. kwokctl trusts each process id in a file, so the files of a kept
+// cluster contain only ids of its own processes.
 func TestReconcileProcesses(t *testing.T) {
 	for _, test := range []struct {
 		name        string
@@ -57,7 +57,7 @@ func TestReconcileProcesses(t *testing.T) {
 	}
 }
 
-// A cluster says which of its programs do not run, and why.
+// A cluster reports which of its programs do not run, and why.
 func TestLastLines(t *testing.T) {
 	c := cluster{home: t.TempDir(), name: "x"}
 	startProgram(t, &c) // called sleep
@@ -75,9 +75,8 @@ func TestLastLines(t *testing.T) {
 	}
 }
 
-// A cluster that starts again says which of its ports another program has taken, and
-// what to do. A port that its own program has is no obstacle, and neither is one of a
-// program that it never had.
+// A restarted cluster reports the ports that another program has taken, and how to free them. It ignores ports
+// of its running programs, and of programs that it never had.
 func TestPortsFree(t *testing.T) {
 	taken, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {

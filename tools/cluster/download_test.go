@@ -47,8 +47,8 @@ func newHost(t *testing.T) (url, dir string) {
 	return server.URL, dir
 }
 
-// TestDownload: the programs are those that are published. Whatever cannot be had whole is an error that
-// says why, and nothing of it is run.
+// TestDownload verifies that the programs are the published ones. A missing or damaged file is an error that
+// gives the reason, and leaves no program to run.
 func TestDownload(t *testing.T) {
 	const noSum = " has not the SHA-256 that is published: none is"
 	if runtime.GOOS != "linux" {

@@ -14,10 +14,9 @@ import (
 	"time"
 )
 
-// The front proxy is the API server itself, when it passes a request on to an aggregated
-// API server: it says in headers who asks, and proves by a certificate that it may say so.
-// kwokctl knows no front proxy. It has the API server show the certificate of its own
-// administrator, and names no CA for it, so an aggregated server cannot tell who asks.
+// The API server is the front proxy when it passes a request on to an aggregated API server: it names the user
+// in headers, and proves by a certificate that it may. kwokctl does not support this. Its API server shows the
+// administrator's certificate and names no CA for it, so an aggregated server cannot authenticate users.
 const frontProxyName = "front-proxy-client"
 
 // frontProxy is the folder of its certificate.
@@ -25,9 +24,8 @@ func (c *cluster) frontProxy() string {
 	return filepath.Join(c.home, "cluster", "state", c.name+".front-proxy")
 }
 
-// writeFrontProxy makes the certificate that the API server shows as the front proxy. It is
-// its own CA: were there another one, a client with a certificate that it signed, under the
-// name above, could claim any name.
+// writeFrontProxy creates the certificate that the API server shows as the front proxy. It is self-signed: with
+// a shared CA, any client with a certificate of that CA under the name above could impersonate any user.
 func (c *cluster) writeFrontProxy() error {
 	certificate := &x509.Certificate{
 		Subject:     pkix.Name{CommonName: frontProxyName},
@@ -54,10 +52,9 @@ func (c *cluster) writeFrontProxy() error {
 		os.WriteFile(filepath.Join(c.frontProxy(), "client.key"), pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: keyDER}), 0o600))
 }
 
-// frontProxyArgs are the flags of kube-apiserver, as kwokctl's YAML: what it publishes about
-// the front proxy in the ConfigMap extension-apiserver-authentication, and the certificate
-// that it shows. kwokctl gives the last two another value, which override replaces. It drops
-// an override of what it does not give.
+// frontProxyArgs returns flags of kube-apiserver, as kwokctl's YAML: for the ConfigMap
+// extension-apiserver-authentication, which describes the front proxy, and for the certificate to show. kwokctl
+// sets the last two, so they need override. kwokctl drops an override of a flag that it does not set.
 func (c *cluster) frontProxyArgs() string {
 	return fmt.Sprintf(`  - key: requestheader-client-ca-file
     value: "%[1]s/client.crt"

@@ -104,10 +104,9 @@ func (c *cluster) quiet(program string, args ...string) error {
 	return nil
 }
 
-// freePorts returns n ports on which no program listens, drawn at random from those
-// that no outgoing connection is given. At random, because this etcd asks no client
-// for credentials: if the next cluster took the port of an etcd that has died, the
-// API server that is left of that cluster would go on with the new one's data.
+// freePorts returns n random ports on which no program listens, outside the range for outgoing connections.
+// They are random because this etcd requires no credentials. If a new cluster took a dead etcd's port, the old
+// cluster's API server would continue with the new cluster's data.
 func freePorts(n int) ([]int, error) {
 	var ports []int
 	for tries := 0; len(ports) < n; tries++ {
@@ -122,12 +121,12 @@ func freePorts(n int) ([]int, error) {
 	return ports, nil
 }
 
-// savedPort is a port in what kwokctl keeps of a cluster.
+// savedPort matches a port in the file in which kwokctl keeps a cluster's settings.
 var savedPort = regexp.MustCompile(`(?m)^  (\w+)Port: (\d+)$`)
 
-// portsFree tells of a port that the cluster had and another program has now, while the
-// program that listened there was stopped. It would wait for that port and print nothing.
-// A process that was just killed may hold its port for a moment longer, so try again.
+// portsFree returns an error if another program has a port of a stopped program of the cluster: that program
+// would wait for the port and print nothing. A process that was just killed may hold its port for a moment, so
+// portsFree retries until patience has passed.
 func (c *cluster) portsFree(patience time.Duration) error {
 	deadline := time.Now().Add(patience)
 	saved, err := os.ReadFile(filepath.Join(c.dir(), "kwok.yaml"))

@@ -17,8 +17,7 @@ import (
 	"time"
 )
 
-// asCommand makes the test binary be the command: the tests run it as a user
-// does, as a process of its own.
+// asCommand makes the test binary run as the command: the tests start it as a user does, in a separate process.
 const asCommand = "CLUSTER_TEST_AS_COMMAND"
 
 func TestMain(m *testing.M) {
@@ -26,7 +25,7 @@ func TestMain(m *testing.M) {
 		_ = os.Unsetenv(asCommand)
 		main()
 	}
-	// Here, because the time limit of the tests is not meant for it.
+	// Here, because the time limit of the tests does not include it.
 	if err := buildPrograms(); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)
@@ -47,16 +46,15 @@ func buildPrograms() error {
 	return ensure(module, homeOf(module), false, os.Stderr)
 }
 
-// testCluster is a cluster and a user, who has an empty home folder and a kubectl
-// of their own that does not work.
+// testCluster is a cluster and a user, with an empty home folder and a kubectl that does not work.
 type testCluster struct {
 	cluster
 	userHome string
 	userBin  string
 }
 
-// newTestCluster names a cluster that the end of the test removes. It also sees
-// that nothing appeared in the user's home.
+// newTestCluster names a cluster, and removes it at the end of the test. It also checks that the user's home
+// stays empty.
 func newTestCluster(t *testing.T, word string) *testCluster {
 	t.Helper()
 	module, err := moduleDir()
@@ -85,8 +83,8 @@ func newTestCluster(t *testing.T, word string) *testCluster {
 	return c
 }
 
-// command is the command with the given arguments, run by the user. If it hangs, it is ended, together
-// with what it runs in the foreground.
+// command returns the command with the given arguments, run by the user. If it hangs, it is killed, together
+// with the programs that it runs in the foreground.
 func (c *testCluster) command(t *testing.T, args ...string) *exec.Cmd {
 	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Minute)
 	t.Cleanup(cancel)
@@ -100,7 +98,7 @@ func (c *testCluster) command(t *testing.T, args ...string) *exec.Cmd {
 	return cmd
 }
 
-// run runs the command, which must succeed, and returns what it said.
+// run runs the command, which must succeed, and returns its output.
 func (c *testCluster) run(t *testing.T, args ...string) string {
 	t.Helper()
 	out, err := c.command(t, args...).CombinedOutput()
@@ -115,7 +113,7 @@ func (c *testCluster) up(t *testing.T) string {
 	return c.run(t, "up", "--name", c.name)
 }
 
-// query runs kubectl, which must succeed, with the kubeconfig that up tells of.
+// query runs kubectl, which must succeed, with the kubeconfig that up prints.
 func (c *testCluster) query(t *testing.T, args ...string) string {
 	t.Helper()
 	cmd := exec.Command(c.bin("kubectl"), append(args, "--kubeconfig="+c.kubeconfig())...)
@@ -127,7 +125,7 @@ func (c *testCluster) query(t *testing.T, args ...string) string {
 	return string(out)
 }
 
-// running are the process ids of what the cluster runs, one for each program.
+// running returns the process ids of the cluster, one for each program.
 func (c *testCluster) running(t *testing.T) map[string]int {
 	t.Helper()
 	all, err := c.processes()
@@ -144,8 +142,7 @@ func (c *testCluster) running(t *testing.T) map[string]int {
 	return running
 }
 
-// wantWhole checks that all programs run, that the server serves and, if kwok
-// plays one, that there is a node.
+// wantWhole checks that all programs run, the server serves and, with kwok, there is a node.
 func wantWhole(t *testing.T, c *testCluster) {
 	t.Helper()
 	want := strings.Split(cmp.Or(c.components, wholeControlPlane), ",")

@@ -2,8 +2,8 @@
 
 package main
 
-// These tests start real clusters, about a dozen, and while one starts another is
-// looked at. They build the programs first if `go run . up` has not yet.
+// These tests start about a dozen real clusters. While one starts, another one runs its tests. They build the
+// programs first, unless `go run . up` has.
 
 import (
 	"fmt"
@@ -19,8 +19,8 @@ import (
 	"time"
 )
 
-// Two clusters, started at the same time as from two terminals, and what happens to a
-// cluster then. A start takes seconds, so these two serve all of it.
+// TestTwoClusters starts two clusters at the same time, as from two terminals, and runs all tests on these,
+// because a start takes seconds.
 func TestTwoClusters(t *testing.T) {
 	t.Parallel()
 	one, two := newTestCluster(t, "one"), newTestCluster(t, "two")
@@ -82,8 +82,8 @@ func testRunning(t *testing.T, c *testCluster) {
 			}
 		}
 	})
-	// All of 127.0.0.0/8 is this machine, so 127.0.0.2 reaches what listens everywhere, and
-	// what listens on 127.0.0.1 not.
+	// All of 127.0.0.0/8 is this machine: 127.0.0.2 reaches a program that listens on every interface, but not
+	// one that listens on 127.0.0.1.
 	t.Run("it listens on loopback only", func(t *testing.T) {
 		saved, err := os.ReadFile(filepath.Join(c.dir(), "kwok.yaml"))
 		if err != nil {
@@ -125,7 +125,7 @@ func testUpAgain(t *testing.T, c *testCluster) {
 	})
 }
 
-// A crash, a reboot: the processes are gone, the data is there.
+// After a crash or a reboot the processes are gone, but the data is there.
 func testUpAfterCrash(t *testing.T, c *testCluster) {
 	c.query(t, "create", "configmap", "kept", "--from-literal=answer=42")
 	sigkill(t, c.running(t))
@@ -138,8 +138,8 @@ func testUpAfterCrash(t *testing.T, c *testCluster) {
 	}
 }
 
-// While exec runs a command on a cluster, each program that ends starts again. An API server that
-// stands still for 20 s ends no other program. Afterwards the cluster works, and exec keeps it.
+// While exec runs a command, each program of the cluster that ends is restarted. An API server that is frozen
+// for 20 s ends no other program. Afterwards the cluster works, and exec keeps it.
 func testKeptUp(t *testing.T, c *testCluster) {
 	dir := t.TempDir()
 	cmd := c.command(t, "exec", "--name", c.name, "--", "sh", "-c", "touch "+dir+"/began; until test -e "+dir+"/stop; do sleep 0.1; done")

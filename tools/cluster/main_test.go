@@ -6,8 +6,7 @@ import (
 	"testing"
 )
 
-// A mistake on the command line gets one line that says what is wrong, and does
-// nothing.
+// A mistake on the command line prints one line that explains it, and has no other effect.
 func TestMistakes(t *testing.T) {
 	for _, test := range []struct {
 		args []string

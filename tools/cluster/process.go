@@ -16,9 +16,9 @@ import (
 	"time"
 )
 
-// processes returns the cluster's processes, the program of each by its id. They are
-// found by what they run: kwokctl starts every program from a bin folder of the
-// cluster's own. Process ids in files are not trusted, see forgetDead.
+// processes returns the cluster's processes, the program of each by its id. It finds them by their command
+// line: kwokctl starts every program from a bin folder in the cluster's folder. Process ids in files are not
+// trusted, see forgetDead.
 func (c *cluster) processes() (map[int]string, error) {
 	all, err := commandLines()
 	if err != nil {
@@ -33,7 +33,7 @@ func (c *cluster) processes() (map[int]string, error) {
 	return running, nil
 }
 
-// stopped returns the programs that the cluster was created with and that do not run.
+// stopped returns the programs of the cluster that do not run.
 func (c *cluster) stopped() ([]string, error) {
 	running, err := c.processes()
 	if err != nil {
@@ -133,9 +133,9 @@ func (c *cluster) lock(out io.Writer) (unlock func(), err error) {
 	return lock(filepath.Join(c.home, "cluster", "state"), out)
 }
 
-// lock makes one process at a time work in a folder, which it creates. The
-// kernel releases the lock of a process that dies. A start takes seconds and is waited for
-// without a word, a build takes minutes.
+// lock makes one process at a time work in a folder, which it creates. The kernel releases the lock of a
+// process that dies. Waiting for a start, which takes seconds, prints nothing; waiting for a build, which takes
+// minutes, does.
 func lock(dir string, out io.Writer) (unlock func(), err error) {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return nil, err

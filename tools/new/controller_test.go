@@ -49,7 +49,7 @@ func newTicket(t *testing.T) (dir string) {
 	return newFolder(t, "KIND=Ticket", "GROUP=desk.example.com", "VERSION=v1", "MODULE=example.com/desk")
 }
 
-// step is a diff of the README, and the failure that the README then promises, "" if it promises none.
+// step is a diff of the README, and the failure that the README announces after it, "" if none.
 type step struct{ diff, failure string }
 
 func stepsOf(t *testing.T, dir string) (steps []step) {
@@ -93,7 +93,7 @@ func TestSteps(t *testing.T) {
 	}
 }
 
-// With COPY=1 nothing outside of the folder is needed but what a module proxy has.
+// With COPY=1 the folder needs nothing else, except from a module proxy.
 func TestCopy(t *testing.T) {
 	t.Parallel()
 	dir := newFolder(t, "COPY=1")
@@ -136,7 +136,7 @@ func TestSize(t *testing.T) {
 	}
 }
 
-// A wrong name is refused in one line, and nothing is written.
+// A wrong name is rejected in one line, and nothing is written.
 func TestNames(t *testing.T) {
 	for _, test := range []struct{ name, says string }{
 		{"KIND=ticket", "KIND=ticket: it must be like Ticket"},

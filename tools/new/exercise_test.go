@@ -7,8 +7,7 @@ import (
 	"testing"
 )
 
-// What the reader begins with, and what the exercise ends with, compile in a folder of their
-// own, whatever its name.
+// The skeleton and the solution of the exercise compile in a separate folder, whatever its name.
 func TestPrograms(t *testing.T) {
 	for name, source := range map[string]string{"skeleton": "exercise/_skeleton/main.go", "solution": "testdata/solution/main.go"} {
 		t.Run(name, func(t *testing.T) {
@@ -43,7 +42,7 @@ func TestPrograms(t *testing.T) {
 	}
 }
 
-// What cannot be done is said in one line, and nothing is overwritten.
+// An impossible request is rejected in one line, and nothing is overwritten.
 func TestRefusals(t *testing.T) {
 	full, here := t.TempDir(), t.TempDir()
 	file := filepath.Join(full, "README.md")

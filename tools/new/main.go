@@ -1,10 +1,10 @@
-// Command new begins a program of your own in a new folder. It is what these two run:
+// Command new creates a program in a new folder. Two make targets run it:
 //
 //	make new DIR=../desk KIND=Ticket GROUP=desk.example.com    a controller of your own kind
 //	make exercise DIR=../mine                                  the exercise: a Foo controller
 //
 // It reads the variables of make from its environment, and its files from the repository in whose folder it
-// runs. It makes all files in memory and checks them. Nothing is written if a name or the folder is wrong.
+// runs. It creates all files in memory and checks them first: nothing is written if a name or the folder is wrong.
 package main
 
 import (
@@ -32,7 +32,8 @@ func main() {
 	fmt.Print(message)
 }
 
-// begin writes the folder. get returns a variable of make, "" if it is not set. The message says how to go on.
+// begin writes the folder. get returns a variable of make, "" if it is not set. message describes the next
+// step.
 func begin(repository, what string, get func(variable string) string) (message string, err error) {
 	root, err := filepath.Abs(repository)
 	if err == nil {
@@ -169,7 +170,7 @@ func newController(root, dir string, get func(string) string, files folder) (mes
 	return fmt.Sprintf("%s is yours. Its README.md leads on. The first step: cd %q && make test run\n", dir, dir), err
 }
 
-// ofTheLesson are the informers of this repository's own kinds. No other program needs them.
+// ofTheLesson are the informers of this repository's kinds. No other program needs them.
 var ofTheLesson = []string{"informer/project.go", "informer/foo.go", "informer/deployment.go"}
 
 // copyPackages adds the named packages of this repository, and the packages that they import.

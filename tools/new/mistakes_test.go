@@ -11,7 +11,7 @@ import (
 	"example.com/byhand/internal/tests/mistake"
 )
 
-// `make test` reports each mistake that people make on the way to their own kind, and names the file.
+// `make test` reports each common mistake in a new kind, and names the file.
 func TestMistakes(t *testing.T) {
 	const crd, sample, role = "config/crd.yaml", "config/sample.yaml", "config/role.yaml"
 	ticket := newTicket(t)
@@ -33,7 +33,8 @@ func TestMistakes(t *testing.T) {
 		{"another's object written", "reconcile.go", "if !metav1.IsControlledBy(before, w) {", "if false {", `the ConfigMap has the text "hello", want "theirs"`},
 		{"a write that is not awaited", "reconcile.go", "r.Writes.Await(cache.MetaObjectToName(w), store, after)", "_ = after", "reconcile.go sends POST configmaps again, while the cache of configmaps does not show"},
 	}
-	// One program makes each mistake that is inside of a function. Without any it tells of what is no Go.
+	// One program contains each mistake inside a Go function. Without a selected one it tests the mistakes in
+	// other files.
 	texts, alone := map[string]string{}, map[string]bool{}
 	for _, test := range tests {
 		alone[test.mistake] = filepath.Ext(test.file) != ".go" || mistake.Add(t, texts, filepath.Join(ticket, test.file), test.before, test.after, test.mistake) != nil
@@ -67,8 +68,8 @@ func TestMistakes(t *testing.T) {
 	}
 }
 
-// After each change of the README that leaves something to do, `make test` says what the README promises, and
-// little more.
+// After each diff of the README that leaves work to do, `make test` prints the failure that the README
+// announces, and little more.
 func TestFailures(t *testing.T) {
 	ticket, promised := newTicket(t), 0
 	for _, s := range stepsOf(t, ticket) {

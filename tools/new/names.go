@@ -70,7 +70,7 @@ func (n names) apply(files folder) error {
 	if ending, isRegular := strings.CutPrefix(n.plural, lower); isRegular {
 		many = n.kind + ending
 	}
-	// It replaces from left to right and does not look at what it has replaced: a new name may contain an old one.
+	// It replaces from left to right and never replaces inserted text: a new name may contain an old one.
 	rename := strings.NewReplacer("Widgets", many, "Widget", n.kind, "widgets", n.plural, "widget", lower,
 		"mine.example.com", n.group, "v1alpha1", n.version, "module example.com/mine\n", "module "+n.module+"\n").Replace
 	if err := n.checkClashes(files, rename); err != nil {

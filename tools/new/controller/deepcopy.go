@@ -6,9 +6,9 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 )
 
-// Each pointer, slice and map of a copy gets memory of its own; nil stays nil and empty stays
-// empty. Otherwise a change of the copy is a change of the store, which all goroutines share.
-// A struct without any needs no DeepCopyInto. TestKind names the field that was forgotten.
+// Each pointer, slice and map of a copy gets separate memory; nil stays nil and empty stays
+// empty. Otherwise a change to the copy changes the store, which all goroutines share.
+// A struct without any needs no DeepCopyInto. TestKind names a forgotten field.
 
 // DeepCopyInto writes a deep copy of w into out, which must not be nil.
 func (w *Widget) DeepCopyInto(out *Widget) {

@@ -1,4 +1,4 @@
-// Command controller gives each Widget its ConfigMap. README.md leads to a kind of your own.
+// Command controller gives each Widget its ConfigMap. README.md shows how to adapt it to your kind.
 package main
 
 import (

@@ -25,11 +25,11 @@ var parts = check.Kind{Scheme: scheme, Owner: kind, Plural: resource, CRD: "conf
 // TestKind: types, copies, registration, definition and sample are in step. The other tests wait for that.
 func TestKind(t *testing.T) { parts.Test(t) }
 
-// configMapPath is where the program stores what it makes of the sample.
+// configMapPath is where the program stores the sample's ConfigMap.
 const configMapPath = "/api/v1/namespaces/default/configmaps/example"
 
-// TestCache: what the cache does not show yet is not sent twice, no object of it is changed, and
-// when nothing differs the reconcile is done.
+// TestCache: a write that the cache does not show yet is not repeated, no object of the cache is
+// modified, and the reconcile finishes when nothing differs.
 func TestCache(t *testing.T) {
 	parts.Reconcile(t, func(config *rest.Config) (controller.Reconcile, []*check.Cache) {
 		client, err := NewClient(config)
@@ -43,7 +43,7 @@ func TestCache(t *testing.T) {
 	})
 }
 
-// start runs a test beside the whole program, which leads, where time stands still while one works.
+// start runs a test with the whole program as the leader. The clock advances only while both wait.
 func start(t *testing.T, test func(p *check.Program)) {
 	parts.Run(t, func(ctx context.Context, config *rest.Config) error {
 		election := leader.Flags(flag.NewFlagSet("", flag.PanicOnError)) // the defaults
@@ -67,8 +67,8 @@ func has(p *check.Program, text, reason string) {
 	}
 }
 
-// TestReconcile: the ConfigMap is as its Widget asks, whoever changes what, nothing is sent when
-// nothing differs, and the ConfigMap goes with its Widget.
+// TestReconcile: the ConfigMap is as its Widget asks, also after changes by others; nothing is sent when
+// nothing differs; and the ConfigMap is deleted after its Widget.
 func TestReconcile(t *testing.T) {
 	start(t, func(p *check.Program) {
 		p.Create()
@@ -106,7 +106,7 @@ func TestReconcile(t *testing.T) {
 	})
 }
 
-// TestNameTaken: another's ConfigMap is left alone, and when it is gone, the Widget has its own.
+// TestNameTaken: a foreign ConfigMap stays unchanged. When it is gone, the Widget gets one.
 func TestNameTaken(t *testing.T) {
 	for _, labels := range []map[string]string{nil, {label: ""}} { // With ours the informer sees it.
 		start(t, func(p *check.Program) {

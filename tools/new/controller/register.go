@@ -7,13 +7,13 @@ import (
 	utilruntime "k8s.io/apimachinery/pkg/util/runtime"
 )
 
-// groupVersion is spelled as in config/crd.yaml: another group is another URL.
+// groupVersion is spelled as in config/crd.yaml: a different group is a different URL.
 var groupVersion = schema.GroupVersion{Group: "mine.example.com", Version: "v1alpha1"}
 
 // resource is the plural, as URLs have it.
 const resource = "widgets"
 
-// kind is for owner references: a client clears apiVersion and kind of what it decodes.
+// kind is for owner references: a client clears apiVersion and kind of decoded objects.
 var kind = groupVersion.WithKind("Widget")
 
 // scheme says which Go type belongs to which kind. Only this program's clients use it: client-go's global

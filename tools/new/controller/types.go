@@ -2,8 +2,8 @@ package main
 
 import metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-// Widget asks for a ConfigMap of its own name. config/crd.yaml tells the API server the same
-// fields: a client drops what Go lacks, the API server what the schema lacks.
+// Widget asks for a ConfigMap with the same name. config/crd.yaml has the same fields: a client
+// drops fields that Go lacks, the API server drops fields that the schema lacks.
 type Widget struct {
 	metav1.TypeMeta   `json:",inline"`
 	metav1.ObjectMeta `json:"metadata,omitempty"`
@@ -12,13 +12,13 @@ type Widget struct {
 	Status WidgetStatus `json:"status,omitempty"`
 }
 
-// WidgetSpec is what people write. A field without omitempty is required.
+// WidgetSpec is the state that users ask for. A field without omitempty is required.
 type WidgetSpec struct {
 	// Text is what the ConfigMap holds.
 	Text string `json:"text"`
 }
 
-// WidgetStatus is what this program writes.
+// WidgetStatus is the state that this program reports.
 type WidgetStatus struct {
 	// ObservedGeneration is the metadata.generation that the conditions were computed for.
 	ObservedGeneration int64 `json:"observedGeneration,omitempty"`

@@ -1,4 +1,4 @@
-// Command mine is a Foo controller. README.md leads on.
+// Command mine is a Foo controller. README.md has the next steps.
 package main
 
 import (
@@ -36,7 +36,7 @@ func main() {
 func run(ctx context.Context, config *rest.Config) error {
 	client, kubeClient := clientset.NewForConfigOrDie(config), kubernetes.NewForConfigOrDie(config)
 
-	// Informers: whatever happens to a Foo adds its key to the queue.
+	// Informers: each event of a Foo enqueues its key.
 	queue := controller.NewQueue("foo")
 	foos := informer.NewFoos(client, "", 10*time.Minute, controller.EnqueueObject(queue))
 	go foos.Run(ctx)
@@ -44,7 +44,7 @@ func run(ctx context.Context, config *rest.Config) error {
 		return err
 	}
 
-	// Workers: they take keys from the queue, reconcile them, and try again what fails.
+	// Workers: they take keys from the queue, reconcile them, and retry failed ones.
 	r := &reconciler{client.SamplecontrollerV1alpha1(), kubeClient.AppsV1(), foos.Store}
 	controller.New(queue, r.reconcile).Run(ctx, 4)
 	return nil
@@ -57,8 +57,8 @@ type reconciler struct {
 	fooStore    cache.Indexer
 }
 
-// reconcile compares what there is with what the Foo asks for, and sends what differs. An
-// error, or a time greater than 0, brings the key back later.
+// reconcile compares the current state with the Foo, and sends the differences. An error, or
+// a time greater than 0, requeues the key.
 func (r *reconciler) reconcile(ctx context.Context, key cache.ObjectName) (again time.Duration, err error) {
 	return 0, nil
 }

@@ -1,4 +1,4 @@
-// Command mine is a Foo controller. README.md leads on.
+// Command mine is a Foo controller. README.md has the next steps.
 package main
 
 import (
@@ -44,7 +44,7 @@ func run(ctx context.Context, config *rest.Config) error {
 	config.QPS = -1
 	client, kubeClient := clientset.NewForConfigOrDie(config), kubernetes.NewForConfigOrDie(config)
 
-	// Informers: whatever happens to a Foo or to its Deployment adds the Foo's key to the queue.
+	// Informers: each event of a Foo or its Deployment enqueues the Foo's key.
 	const workers = 4
 	queue := controller.NewQueue("foo")
 	foos := informer.NewFoos(client, "", 10*time.Minute, controller.EnqueueObject(queue))
@@ -55,7 +55,7 @@ func run(ctx context.Context, config *rest.Config) error {
 		return err
 	}
 
-	// Workers: they take keys from the queue, reconcile them, and try again what fails.
+	// Workers: they take keys from the queue, reconcile them, and retry failed ones.
 	r := &reconciler{foos: client.SamplecontrollerV1alpha1(), deployments: kubeClient.AppsV1(), fooStore: foos.Store, deploymentStore: deployments.Store, rewrites: controller.NewRewrites()}
 	controller.New(queue, r.reconcile).Run(ctx, workers)
 	return nil
@@ -69,8 +69,8 @@ type reconciler struct {
 	rewrites                  *controller.Rewrites
 }
 
-// reconcile compares what there is with what the Foo asks for, and sends what differs. An
-// error, or a time greater than 0, brings the key back later.
+// reconcile compares the current state with the Foo, and sends the differences. An error, or
+// a time greater than 0, requeues the key.
 func (r *reconciler) reconcile(ctx context.Context, key cache.ObjectName) (again time.Duration, err error) {
 	stored, exists, err := r.fooStore.GetByKey(key.String())
 	if err != nil || !exists || stored.(*v1alpha1.Foo).DeletionTimestamp != nil {
@@ -80,7 +80,7 @@ func (r *reconciler) reconcile(ctx context.Context, key cache.ObjectName) (again
 	return 0, errors.Join(r.writeDeployment(ctx, foo), r.writeStatus(ctx, foo))
 }
 
-// writeDeployment writes the Deployment that the Foo names and deletes those of earlier names.
+// writeDeployment writes the Deployment that the Foo names and deletes its earlier Deployments.
 func (r *reconciler) writeDeployment(ctx context.Context, foo *v1alpha1.Foo) error {
 	stored, exists, err := r.deploymentStore.GetByKey(foo.Namespace + "/" + foo.Spec.DeploymentName)
 	current, _ := stored.(*appsv1.Deployment)
@@ -98,7 +98,7 @@ func (r *reconciler) writeDeployment(ctx context.Context, foo *v1alpha1.Foo) err
 	return errors.Join(r.send(ctx, foo, current, desired, differs, earlier), r.rewrites.Err(foo, "Deployment"))
 }
 
-// send asks whether the Foo still wants desired, and then sends what differs.
+// send checks that the Foo in the store is current, and then sends the writes.
 func (r *reconciler) send(ctx context.Context, foo *v1alpha1.Foo, current, desired *appsv1.Deployment, differs bool, earlier []*appsv1.Deployment) error {
 	live, err := r.foos.Foos(foo.Namespace).Get(ctx, foo.Name, metav1.GetOptions{})
 	if err != nil {
@@ -114,7 +114,7 @@ func (r *reconciler) send(ctx context.Context, foo *v1alpha1.Foo, current, desir
 		current, err = client.Update(ctx, desired, metav1.UpdateOptions{})
 	}
 	if err == nil {
-		r.rewrites.Record(foo, "Deployment", current.Name) // What others undo is a failure, and waits.
+		r.rewrites.Record(foo, "Deployment", current.Name) // A write that others undo fails and backs off.
 	}
 	if err == nil && (!metav1.IsControlledBy(current, foo) || !equality.Semantic.DeepEqual(current, newDeployment(foo, current))) {
 		err = errors.New("the Deployment was changed on its way to the store")
@@ -127,7 +127,7 @@ func (r *reconciler) send(ctx context.Context, foo *v1alpha1.Foo, current, desir
 	return err
 }
 
-// newDeployment is the current one, if there is one, as the Foo asks for it.
+// newDeployment returns a copy of current, or a new Deployment, as the Foo asks for it.
 func newDeployment(foo *v1alpha1.Foo, current *appsv1.Deployment) *appsv1.Deployment {
 	labels := map[string]string{"foo-uid": string(foo.UID)}
 	d := current.DeepCopy()
@@ -144,7 +144,7 @@ func newDeployment(foo *v1alpha1.Foo, current *appsv1.Deployment) *appsv1.Deploy
 	return d
 }
 
-// writeStatus writes what is available, if the Foo says something else.
+// writeStatus updates the number of available replicas in the Foo's status, if it differs.
 func (r *reconciler) writeStatus(ctx context.Context, foo *v1alpha1.Foo) error {
 	var available int32
 	for _, d := range informer.DeploymentsOf(r.deploymentStore, foo) {
