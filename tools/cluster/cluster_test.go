@@ -11,7 +11,7 @@ import (
 )
 
 // A cluster is kept whole or removed whole. kwokctl trusts each process id in a file, so the files of a kept
-// cluster contain only ids of its own processes.
+// cluster contain only ids of its processes.
 func TestReconcileProcesses(t *testing.T) {
 	for _, test := range []struct {
 		name        string

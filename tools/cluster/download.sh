@@ -1,6 +1,5 @@
 # Downloads the programs of a control plane, in the versions that ./go.mod names, into the
-# folder $1, for the architecture $2: each only if it has the SHA-256 that its makers have
-# published.
+# folder $1, for the architecture $2. Each must have the SHA-256 that its project publishes.
 set -eu
 dir=$1 arch=$2
 # One host has everything in a test.

@@ -2,8 +2,8 @@
 
 package main
 
-// These tests start about a dozen real clusters. While one starts, another one runs its tests. They build the
-// programs first, unless `go run . up` has.
+// These tests start about a dozen real clusters, and examine one while the next starts. They build the programs
+// first, unless `go run . up` has.
 
 import (
 	"fmt"
