@@ -1,5 +1,4 @@
-// Package connect turns what goes wrong between a program and its API server into
-// one line that says what to do next.
+// Package connect connects a program to its API server. Each error is one line that says what to do next.
 package connect
 
 import (
@@ -35,18 +34,18 @@ import (
 // timeout bounds each request of Check.
 const timeout = 10 * time.Second
 
-// Options say which API server a program talks to, and how much.
+// Options select the API server, and limit the requests.
 type Options struct {
-	// Kubeconfig is a file, and Context one of its contexts. "" is what kubectl takes.
+	// Kubeconfig is a file, and Context one of its contexts. If empty, kubectl's default applies.
 	Kubeconfig, Context string
-	// QPS is how many requests a second all clients send together, and Burst how many
-	// more for a moment. A negative QPS is no limit.
+	// QPS is the number of requests per second of all clients together, and Burst the number of additional
+	// requests for a moment. A negative QPS means no limit.
 	QPS   float64
 	Burst int
 }
 
-// Config returns the configuration of the clients, and the namespace that it names. It accepts what kubectl
-// accepts, the auth-provider oidc included. Its error says what to do.
+// Config returns the configuration of the clients, and its namespace. It supports everything that kubectl
+// supports, including the auth-provider oidc. Its error says what to do.
 func Config(o Options) (config *rest.Config, namespace string, err error) {
 	rules := clientcmd.NewDefaultClientConfigLoadingRules()
 	rules.ExplicitPath, rules.WarnIfAllMissing = o.Kubeconfig, false
@@ -76,11 +75,11 @@ func Config(o Options) (config *rest.Config, namespace string, err error) {
 	return config, namespace, nil
 }
 
-// wary prevents three things that client-go does silently. It does not limit the size of an answer, because a list
-// may have any size.
+// wary prevents three silent actions of client-go. It does not limit the size of a response, because a list may
+// have any size.
 type wary struct{ next http.RoundTripper }
 
-// patience is how many seconds a server may put a read off. An informer is blind meanwhile.
+// patience is the number of seconds by which a server may delay a read. An informer gets no events meanwhile.
 const patience = 30
 
 // RoundTrip implements http.RoundTripper.
@@ -89,14 +88,14 @@ func (t wary) RoundTrip(r *http.Request) (*http.Response, error) {
 	if err != nil {
 		return nil, err
 	}
-	// To follow it would show the credentials to another host, and a write would become a GET, which
+	// Following a redirect would send the credentials to another host, and turn a write into a GET, which
 	// succeeds. No API server sends one.
 	response.Header.Del("Location")
 	seconds, _ := strconv.Atoi(response.Header.Get("Retry-After"))
 	switch {
 	case r.Method != http.MethodGet:
-		// client-go would send it up to ten times more, in one call. Whether a write is sent again is
-		// decided by a reconcile, which has a back-off.
+		// client-go would repeat a write up to ten times in one call. Only a reconcile, which has a back-off,
+		// may repeat it.
 		response.Header.Del("Retry-After")
 	case seconds > patience:
 		response.Header.Set("Retry-After", strconv.Itoa(patience))
@@ -104,10 +103,10 @@ func (t wary) RoundTrip(r *http.Request) (*http.Response, error) {
 	return response, nil
 }
 
-// errAddress takes the place of errors that show an address: a part of it may be a password.
+// errAddress replaces an error that shows an address: a part of that may be a password.
 var errAddress = errors.New("the kubeconfig is broken: the address of its server or proxy cannot be read. It is https://HOST:PORT; user and password do not belong there, but a user's username and password")
 
-// hidePassword moves user and password from the host, which is shown, to the fields for them. A host may have no
+// hidePassword moves user and password from the host, which is shown, to their fields. A host may have no
 // scheme. An unreadable host is an error, and so is an @ in its path, as in https://user:12/34@host.
 func hidePassword(config *rest.Config) error {
 	scheme, rest, found := strings.Cut(config.Host, "://")
@@ -132,9 +131,9 @@ func hidePassword(config *rest.Config) error {
 	return nil
 }
 
-// Shell is what to type in another terminal, line by line, so that kubectl talks to the
-// cluster of that kubeconfig; "" if it does so anyway. The cluster of make run has its kubectl
-// in bin/, next to the kubeconfig.
+// Shell returns the commands, one per line, with which kubectl in another terminal uses the cluster of that
+// kubeconfig; "" if it does so without them. The cluster of make run has its kubectl in bin/, next to the
+// kubeconfig.
 func Shell(kubeconfig string) string {
 	if kubeconfig = cmp.Or(kubeconfig, os.Getenv(clientcmd.RecommendedConfigPathEnvVar)); kubeconfig == "" {
 		return ""
@@ -169,7 +168,7 @@ func complete(kubeconfig clientcmdapi.Config, name string) error {
 	return nil
 }
 
-// withoutCluster says of each file why it configures no cluster.
+// withoutCluster returns for each file the reason why it configures no cluster.
 func withoutCluster(files []string) string {
 	reasons := make([]string, len(files))
 	for i, file := range files {
@@ -197,9 +196,8 @@ func ExplainConfig(err error) error {
 	}
 }
 
-// Limit bounds what all clients made from config send together: qps requests a second,
-// and burst more for a moment. A negative qps is no limit. Without it each clientset
-// makes its own limiter.
+// Limit limits the requests of all clients made from config together: qps requests a second, and burst more for
+// a moment. A negative qps means no limit. Without Limit each clientset has a separate limiter.
 func Limit(config *rest.Config, qps float64, burst int) {
 	config.QPS, config.Burst = float32(qps), burst
 	if qps > 0 {
@@ -207,11 +205,11 @@ func Limit(config *rest.Config, qps float64, burst int) {
 	}
 }
 
-// oldest is the first Kubernetes that answers a streaming list, with which client-go's Reflector begins.
+// oldest is the first Kubernetes with streaming lists, with which client-go's Reflector begins.
 var oldest = utilversion.MustParseGeneric("1.27")
 
-// Check asks the server for its version and for the groups that the program
-// needs. Its error names the missing group. It waits 10 s for each answer.
+// Check requests the server's version and the groups that the program needs. Its error names the missing group.
+// It waits 10 s for each response.
 func Check(ctx context.Context, server discovery.DiscoveryInterfaces, host string, groups ...schema.GroupVersion) (*version.Info, error) {
 	answer, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
@@ -230,8 +228,7 @@ func Check(ctx context.Context, server discovery.DiscoveryInterfaces, host strin
 	return info, nil
 }
 
-// CheckGroup asks the server for one group, and for resources in it, such as foos and foos/status. Its error is
-// as Check's.
+// CheckGroup requests one group, and resources in it, such as foos and foos/status. Its error is like Check's.
 func CheckGroup(ctx context.Context, server discovery.DiscoveryInterfaces, host string, group schema.GroupVersion, resources ...string) error {
 	answer, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()

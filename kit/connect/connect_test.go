@@ -114,7 +114,7 @@ func TestUnreadableAddress(t *testing.T) {
 	says(t, err, "do not belong there")
 }
 
-// A write that the server puts off is sent once, and its answer comes back at once.
+// A write that the server rejects with Retry-After is sent once, and the error is returned at once.
 func TestWritesOnce(t *testing.T) {
 	sent := 0
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -148,8 +148,8 @@ func TestRedirect(t *testing.T) {
 	}
 }
 
-// A server that asks for an hour's patience is asked again after half a minute: an informer would
-// be blind for that hour.
+// If a server asks to wait for an hour, the read is retried after half a minute: an informer would get no
+// events for that hour.
 func TestPatience(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server := testkit.NewAPIServer()
@@ -247,7 +247,7 @@ func TestMistakes(t *testing.T) {
 		{reason: "the server is silent", kubeconfig: kubeconfigWith(server, ""), variable: file, want: []string{"http://api.test does not answer", "make cluster"},
 			handler: http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() })},
 		{reason: "other credentials", kubeconfig: kubeconfigWith(server, ""), variable: file, handler: refuse(apierrors.NewUnauthorized("")), want: []string{"401", "credentials"}},
-		// kubectl takes an auth-provider of this name, so it is no mistake: the request is sent.
+		// kubectl supports an auth-provider of this name, so it is no mistake: the request is sent.
 		{reason: "other credentials of OpenID Connect", kubeconfig: kubeconfigWith("server: 'https://api.test'", "auth-provider: {name: oidc, config: {idp-issuer-url: 'https://issuer.test', client-id: c, id-token: "+idToken+"}}"), variable: file,
 			handler: refuse(apierrors.NewUnauthorized("")), want: []string{"401", "credentials"}},
 		{reason: "no right", kubeconfig: kubeconfigWith(server, ""), variable: file, handler: refuse(apierrors.NewForbidden(schema.GroupResource{}, "", errors.New("nobody"))), want: []string{"refuses", "lacks a right", "config/rbac"}},

@@ -26,7 +26,7 @@ import (
 	"example.com/byhand/kit/testkit"
 )
 
-// leases is an API server, of which one Lease is used.
+// leases is an API server of which the tests use one Lease.
 type leases struct{ *testkit.APIServer }
 
 const path = "/apis/coordination.k8s.io/v1/namespaces/default/leases/byhand"
@@ -43,7 +43,7 @@ func (l leases) holder() string {
 	return holder
 }
 
-// forbid takes the right to send these methods away.
+// forbid revokes the right to send these methods.
 func (l leases) forbid(methods ...string) {
 	l.Refuse(func(r *http.Request) *apierrors.StatusError {
 		if !slices.Contains(methods, r.Method) {
@@ -337,7 +337,7 @@ func TestNoElection(t *testing.T) {
 	}
 }
 
-// Times that cannot work are refused with the names of the flags.
+// Impossible times are rejected with the names of the flags.
 func TestImpossibleTimes(t *testing.T) {
 	for _, flag := range []string{"--leader-elect-renew-deadline=1h", "--leader-elect-lease-duration=15500ms"} {
 		_, err := leader.New(&rest.Config{Host: "127.0.0.1"}, "", options(t, flag), nil)

@@ -5,7 +5,7 @@ import (
 	"k8s.io/client-go/tools/leaderelection"
 )
 
-// electionMetrics are kept for each Lease that this process stands for.
+// electionMetrics are kept for each Lease for which this process competes.
 type electionMetrics struct {
 	leading  *prometheus.GaugeVec
 	slowpath *prometheus.CounterVec

@@ -8,14 +8,14 @@ import (
 	"example.com/byhand/informer"
 )
 
-// Informers adds how many objects these informers keep and whether they are
-// ready. Both are looked up when a scrape comes. Call it once.
+// Informers adds the number of objects of these informers, and whether they are ready. Each scrape reads both.
+// Call it once.
 func (m *Metrics) Informers(informers ...*informer.Informer) {
 	f := promauto.With(m.registry)
 	for _, i := range informers {
 		resource := schema.ParseGroupResource(i.Resource)
 		labels := prometheus.Labels{"group": resource.Group, "resource": resource.Resource}
-		// A store does not say how many it has: this lists the keys, not the objects.
+		// A store has no count: this lists the keys, not the objects.
 		f.NewGaugeFunc(prometheus.GaugeOpts{Name: "informer_store_objects", Help: "Objects in the informer's store.", ConstLabels: labels},
 			func() float64 { return float64(len(i.Store.ListKeys())) })
 		f.NewGaugeFunc(prometheus.GaugeOpts{Name: "informer_ready", Help: "1 when the store holds the objects of the first list and has been followed by a watch in the last minute, else 0, as while it stands by.", ConstLabels: labels},

@@ -24,7 +24,7 @@ type Metrics struct {
 	election   electionMetrics
 }
 
-// latest is what client-go's hooks report to.
+// latest receives the reports of client-go's hooks.
 var latest atomic.Pointer[Metrics]
 
 // New returns a new set of metrics and makes client-go report to it from now on.
@@ -67,7 +67,7 @@ func (f factory) histogram(name, help string, buckets []float64, labels ...strin
 	return f.NewHistogramVec(prometheus.HistogramOpts{Name: name, Help: help, Buckets: buckets}, labels)
 }
 
-// install sets client-go's hooks. Each of them only heeds its first call.
+// install sets client-go's hooks. Only the first call of each has an effect.
 var install = sync.OnceFunc(func() {
 	workqueue.SetProvider(queueHook{})
 	metrics.Register(metrics.RegisterOpts{
@@ -79,8 +79,8 @@ var install = sync.OnceFunc(func() {
 	leaderelection.SetProvider(electionHook{})
 })
 
-// Handler answers a scrape. Scrapes that come at the same time share one look at
-// the stores. A metric that cannot be collected does not hide the others.
+// Handler answers a scrape. Simultaneous scrapes share one read of the stores. A metric that cannot be
+// collected does not hide the others.
 func (m *Metrics) Handler() http.Handler {
 	return promhttp.HandlerFor(m.registry, promhttp.HandlerOpts{
 		ErrorHandling:  promhttp.ContinueOnError,

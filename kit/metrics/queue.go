@@ -26,7 +26,7 @@ func newQueueMetrics(f factory) queueMetrics {
 	}
 }
 
-// queueHook is what a queue asks for its metrics when it is made.
+// queueHook provides the metrics of each new queue.
 type queueHook struct{}
 
 func (queueHook) NewDepthMetric(name string) workqueue.GaugeMetric {

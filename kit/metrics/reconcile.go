@@ -32,7 +32,7 @@ func newReconcileMetrics(f factory) reconcileMetrics {
 	}
 }
 
-// begin sets the number of workers that reconcile a kind, and begins its counts at 0.
+// begin sets the number of workers of a kind, and sets its counts to 0.
 func (m *Metrics) begin(kind string, workers int) {
 	r, name := m.reconciles, strings.ToLower(kind)
 	r.maxConcurrent.WithLabelValues(name).Set(float64(workers))
@@ -46,7 +46,7 @@ func (m *Metrics) begin(kind string, workers int) {
 	}
 }
 
-// Reconcile returns next, measured as the reconciles of a kind, which workers of this number call.
+// Reconcile returns next with metrics for a kind. workers is the number of workers that call it.
 func (m *Metrics) Reconcile(kind string, workers int, next controller.Reconcile) controller.Reconcile {
 	m.begin(kind, workers)
 	r, name := m.reconciles, strings.ToLower(kind)

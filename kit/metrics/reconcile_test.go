@@ -11,8 +11,8 @@ import (
 	"example.com/byhand/kit/metrics"
 )
 
-// A worker is active during a reconcile. The reconcile is counted by its result. A panic is
-// counted and goes on.
+// A worker is active during a reconcile. The reconcile is counted by its result. A panic is counted, but not
+// recovered.
 func TestReconcile(t *testing.T) {
 	m := metrics.New()
 	results := map[string]func() (time.Duration, error){

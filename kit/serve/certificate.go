@@ -14,19 +14,18 @@ import (
 )
 
 const (
-	// Lifetime of a certificate is longer than any process runs. The key is in its memory
-	// alone and gone with it, so nothing is gained by a shorter one, and nothing expires.
+	// Lifetime of a certificate is longer than any process runs. The key exists only in the process's memory,
+	// so a shorter lifetime has no advantage, and nothing expires.
 	Lifetime = 10 * 365 * 24 * time.Hour
-	// skew is how much the clock of a client may be slow.
+	// skew is how far a client's clock may be behind.
 	skew = 5 * time.Minute
 )
 
-// Certificate is what a server shows its clients. It is signed with its own key: who trusts it
-// needs nothing else.
+// Certificate is a server's self-signed certificate. Clients need to trust only this certificate.
 type Certificate struct{ tls tls.Certificate }
 
-// NewCertificate makes a key, and a certificate of it for these names and IP addresses, for Secure.
-// Clients compare them with the host in the URL, or with SERVICE.NAMESPACE.svc.
+// NewCertificate creates a key and a certificate for these names and IP addresses, for Secure. Clients compare
+// them with the host in the URL, or with SERVICE.NAMESPACE.svc.
 func NewCertificate(hosts []string, lifetime time.Duration) (*Certificate, error) {
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {
@@ -55,12 +54,12 @@ func NewCertificate(hosts []string, lifetime time.Duration) (*Certificate, error
 	return &Certificate{tls.Certificate{Certificate: [][]byte{der}, PrivateKey: key}}, nil
 }
 
-// Bundle is what clients must trust, as PEM: the certificate without its key.
+// Bundle returns the certificate without its key, as PEM: clients must trust it.
 func (c *Certificate) Bundle() []byte {
 	return pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: c.tls.Certificate[0]})
 }
 
-// TLS configures a server that shows it.
+// TLS returns the configuration of a server with this certificate.
 func (c *Certificate) TLS() *tls.Config {
 	return &tls.Config{MinVersion: tls.VersionTLS12, Certificates: []tls.Certificate{c.tls}}
 }

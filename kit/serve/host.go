@@ -8,12 +8,11 @@ import (
 	"strings"
 )
 
-// OwnHost hands a request on only if its Host names a server that is bound to that
-// address, and answers 421 otherwise. Of names this is localhost alone: anybody can
-// have one that resolves to 127.0.0.1, and a site of that name could read the answers
-// in a browser on this machine. Of IP addresses it is the server's own, 127.0.0.1 and
-// ::1, or any if it listens on every interface. The port may be any: a tunnel has its
-// own.
+// OwnHost passes a request on only if its Host names a server that is bound to that address. Otherwise it
+// answers 421. The only accepted name is localhost: anyone can have a name that resolves to 127.0.0.1, and a
+// website of that name could read the responses in a browser on this machine. Accepted IP addresses are the
+// server's address, 127.0.0.1 and ::1, or any if it listens on every interface. Any port is accepted: a tunnel
+// has a different one.
 func OwnHost(bound *net.TCPAddr, next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		host := (&url.URL{Host: r.Host}).Hostname()

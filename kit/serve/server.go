@@ -13,36 +13,35 @@ import (
 )
 
 const (
-	// readTimeout is how long a client may take to send a request, all of it.
+	// readTimeout is how long a client may take to send a whole request.
 	readTimeout = 5 * time.Second
-	// writeTimeout bounds an answer. A profile adds its own length.
+	// writeTimeout bounds a response. A profile adds its duration.
 	writeTimeout = 10 * time.Second
 	// idleTimeout is how long a connection may wait for its next request: longer than
 	// the time between two scrapes or probes.
 	idleTimeout = 2 * time.Minute
-	// grace is how long answers that have begun may take when the server ends.
+	// grace is how long running responses may take when the server stops.
 	grace = time.Second
 	// maxHeader is the size of a request's header.
 	maxHeader = 16 << 10
 )
 
-// ErrRemote is why Listen refuses an address that is not loopback.
+// ErrRemote is Listen's error for an address that is not loopback.
 var ErrRemote = errors.New("other machines could reach it")
 
-// Server listens, and answers once it runs. Make it with Listen.
+// Server is an HTTP server. Create it with Listen.
 type Server struct {
-	// URL is where it is reached from this machine, with the port that it has got.
+	// URL is its address for clients on this machine, with the actual port.
 	URL string
 
 	listener net.Listener
 	http     *http.Server
 }
 
-// Listen takes the address, HOST:PORT, and returns without serving it: call Run,
-// once. Without HOST it is every interface, with port 0 any free port. Only if remote
-// is set may it be one that other machines can reach. Clients that come before Run
-// wait. handler is called with the address that was taken. An error says what to do
-// about it, except ErrRemote.
+// Listen takes the address, HOST:PORT, but does not serve it: call Run, once. An empty HOST means every
+// interface, and port 0 any free port. remote allows an address that other machines can reach. Clients that
+// connect before Run wait. handler is called with the bound address. An error says what to do, except
+// ErrRemote.
 func Listen(address string, remote bool, handler func(bound *net.TCPAddr) http.Handler) (*Server, error) {
 	resolved, err := net.ResolveTCPAddr("tcp", address)
 	if err != nil {
@@ -65,21 +64,20 @@ func Listen(address string, remote bool, handler func(bound *net.TCPAddr) http.H
 			WriteTimeout:   writeTimeout,
 			IdleTimeout:    idleTimeout,
 			MaxHeaderBytes: maxHeader,
-			// OPTIONS * is answered by the handler, too, which knows who may ask.
+			// The handler, which may check the Host, also answers OPTIONS *.
 			DisableGeneralOptionsHandler: true,
 		},
 	}, nil
 }
 
-// Secure makes it an HTTPS server, of HTTP/1.1. Call it before Run.
+// Secure turns it into an HTTPS server with HTTP/1.1. Call it before Run.
 func (s *Server) Secure(config *tls.Config) {
 	s.listener = tls.NewListener(s.listener, config)
 	s.URL = "https" + strings.TrimPrefix(s.URL, "http")
 }
 
-// Run serves until ctx is done, lets answers that have begun end within a second,
-// closes every connection and returns nil. It returns an error if it cannot go on
-// serving before that.
+// Run serves until ctx is done, lets running responses finish within a second, closes every connection and
+// returns nil. It returns an error if serving fails before that.
 func (s *Server) Run(ctx context.Context) error {
 	// Long responses end with ctx: a running profile, a stream.
 	s.http.BaseContext = func(net.Listener) context.Context { return ctx }
@@ -105,7 +103,7 @@ func (s *Server) stop() {
 	}
 }
 
-// Reachable turns "every interface" into an address that this machine can open.
+// Reachable replaces "every interface" by an address that this machine can open.
 func Reachable(address *net.TCPAddr) string {
 	if address.IP.IsUnspecified() {
 		return fmt.Sprintf("localhost:%d", address.Port)

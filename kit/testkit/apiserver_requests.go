@@ -19,7 +19,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 )
 
-// errModified is why an update is refused, in the words of a real server.
+// errModified is a real server's error for an update of an old version.
 var errModified = errors.New("the object has been modified; please apply your changes to the latest version and try again")
 
 // request is a request for an object or a collection.
@@ -300,7 +300,7 @@ func (f *Faults) Refuse(why func(r *http.Request) *apierrors.StatusError) {
 	})
 }
 
-// failure is a refusal without details.
+// failure returns a rejection without details.
 func failure(code int32, reason metav1.StatusReason, message string) error {
 	return &apierrors.StatusError{ErrStatus: metav1.Status{Status: metav1.StatusFailure, Code: code, Reason: reason, Message: message}}
 }
@@ -329,7 +329,7 @@ func writeJSON(w http.ResponseWriter, code int, body any) {
 	_ = json.NewEncoder(w).Encode(body)
 }
 
-// WriteError answers with a refusal, as the API server words it.
+// WriteError answers with an error, as the API server does.
 func WriteError(w http.ResponseWriter, err apierrors.APIStatus) {
 	status := err.Status()
 	status.TypeMeta = metav1.TypeMeta{APIVersion: "v1", Kind: "Status"}

@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// Target is what a request is about: an object, or a collection if Name is "". It is the
-// zero Target for a request about neither, such as /version or /apis.
+// Target is the object of a request, or the collection if Name is "". It is the zero Target for a request
+// about neither, such as /version or /apis.
 type Target struct{ Group, Version, Resource, Namespace, Name, Subresource string }
 
 // String returns resource[/name[/subresource]], such as "foos/foo/status".

@@ -63,7 +63,8 @@ func pluralOf(word string) string {
 	return word + "s"
 }
 
-// apply gives the template's files these names. It returns an error if one of them means something else there.
+// apply gives the template's files these names. It returns an error if one of them already has a different
+// meaning there.
 func (n names) apply(files folder) error {
 	lower := strings.ToLower(n.kind)
 	many := strings.ToUpper(n.plural[:1]) + n.plural[1:] // in sentences
