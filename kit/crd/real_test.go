@@ -17,7 +17,7 @@ import (
 	"k8s.io/client-go/tools/clientcmd"
 )
 
-// A real API server answers as testdata/inputs.yaml says, too.
+// A real API server gives the responses of testdata/inputs.yaml, too.
 func TestReal(t *testing.T) {
 	config, err := clientcmd.BuildConfigFromFlags("", os.Getenv("KUBECONFIG"))
 	if err != nil {

@@ -279,7 +279,7 @@ func eachReferenceIn(path string, v reflect.Value, written func(), visit func(pa
 	}
 }
 
-// once returns a function that fails the test with each message, and says it the first time.
+// once returns a function that fails the test with a message, but reports each message only once.
 func once() func(t *testing.T, format string, args ...any) {
 	said := map[string]bool{}
 	return func(t *testing.T, format string, args ...any) {

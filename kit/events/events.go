@@ -1,7 +1,7 @@
 // Package events sends the Events that a controller records: notes for people, which kubectl
 // describe shows.
 //
-// A recorder makes an Event and hands it to a broadcaster. The broadcaster starts a goroutine for
+// A recorder creates an Event and passes it to a broadcaster. The broadcaster starts a goroutine for
 // each, and hands it to a sink, which sends it. Events about the same objects (in the same versions) with the
 // same reason and action are a series: the first is a POST, and the later ones are a PATCH that counts. If the
 // program has no right to patch Events, they are dropped. To avoid a series, pass the object that was written

@@ -209,8 +209,8 @@ func TestLeaseLost(t *testing.T) {
 	}
 }
 
-// No reconcile begins when another process has the Lease, whatever happened to the last renewals,
-// and in whichever part of a second they were sent. The other process tries all the time.
+// No reconcile begins when another process has the Lease, regardless of the results of the last renewals and
+// the fraction of a second in which they were sent. The other process tries all the time.
 func TestOneWorks(t *testing.T) {
 	for name, s := range map[string]struct {
 		// late delays the response to the second renewal. After the last renewal the leader can

@@ -194,8 +194,8 @@ func (s *APIServer) create(x *request, sent []byte) (any, error) {
 	return s.put(x.Resource, x.path, object), nil
 }
 
-// update carries out a PUT, or a PATCH whose result was sent. A write to one half of an
-// object leaves the other half as it is.
+// update carries out a PUT, or a PATCH whose result was sent. A write to the spec or the
+// status leaves the other unchanged.
 func (s *APIServer) update(x *request, before *unstructured.Unstructured, sent []byte) (any, error) {
 	var object *unstructured.Unstructured
 	var err error

@@ -327,7 +327,7 @@ func (c *recorder) note(answer []byte) {
 	}
 }
 
-// hold returns what to wait for before the next event, or nil. A refusal is not held.
+// hold returns a channel to wait for before the next event, or nil. A rejection is not held.
 func (c *recorder) hold() (released chan struct{}) {
 	if !c.line.Watch || c.line.Code != http.StatusOK {
 		return nil

@@ -94,8 +94,8 @@ func (x *request) view(object *unstructured.Unstructured) (any, error) {
 // fieldsOf splits a path such as .spec.replicas.
 func fieldsOf(path string) []string { return strings.Split(strings.TrimPrefix(path, "."), ".") }
 
-// shown returns an object or a list in the form that the client asks for: whole, or its metadata
-// alone, as the garbage collector asks.
+// shown returns an object or a list in the form that the client requests: the whole object or, as for the
+// garbage collector, only its metadata.
 func (x *request) shown(body any) any {
 	if !strings.Contains(x.Header.Get("Accept"), "as="+metadataKind) {
 		return body
@@ -118,7 +118,7 @@ func (x *request) shown(body any) any {
 	return body
 }
 
-// acceptable returns 406 if the client asks for the metadata of one object and gets a list.
+// acceptable returns 406 if the client requests the metadata of one object and gets a list.
 func (x *request) acceptable(body any) error {
 	if _, isList := body.(*unstructured.UnstructuredList); isList && strings.Contains(x.Header.Get("Accept"), "as="+metadataKind+";") {
 		return failure(http.StatusNotAcceptable, "NotAcceptable", fmt.Sprintf("you requested %s, but the requested object is a list (%T)", metadataKind, body))

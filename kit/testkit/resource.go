@@ -169,7 +169,7 @@ func (r *Resource) Path(namespace, name string) string {
 	return path.Join(url, r.Plural, name)
 }
 
-// serveDiscovery answers what a client asks before its first request for an object.
+// serveDiscovery serves /version, and the API groups and resources.
 func (s *APIServer) serveDiscovery(w http.ResponseWriter, r *http.Request) {
 	if r.URL.Path == "/version" {
 		writeJSON(w, http.StatusOK, version.Info{Major: "1", Minor: "37", GitVersion: "v1.37.1"})

@@ -61,7 +61,7 @@ func (t Transport) RoundTrip(r *http.Request) (*http.Response, error) {
 	return a.response, nil
 }
 
-// answer is what the handler writes to, and the body that the client reads.
+// answer is the handler's ResponseWriter and the client's response body.
 type answer struct {
 	*io.PipeReader
 	writer *io.PipeWriter

@@ -31,7 +31,7 @@ require (
 	return home
 }
 
-// writeFile writes a file, which may be run, and makes the folders it needs.
+// writeFile writes an executable file, and creates its folders.
 func writeFile(t *testing.T, name, content string) {
 	t.Helper()
 	if err := os.MkdirAll(filepath.Dir(name), 0o755); err != nil {
@@ -49,7 +49,7 @@ func startProgram(t *testing.T, c *cluster) (pid int) {
 	return startCommand(t, linkProgram(t, c, "sleep"), "600")
 }
 
-// linkProgram makes a program that sleeps one of the cluster's, as kwokctl does.
+// linkProgram makes a sleeping program one of the cluster's, as kwokctl does.
 func linkProgram(t *testing.T, c *cluster, name string) (link string) {
 	t.Helper()
 	sleep, err := exec.LookPath("sleep")
@@ -108,9 +108,8 @@ func waitFor(t *testing.T, what string, condition func() bool) {
 	}
 }
 
-// fakeGo puts a program called go first in PATH, whose build prints the given
-// lines and fails if one of them is not a package's name. It returns a function
-// that tells how the program was called.
+// fakeGo puts a program called go first in PATH. Its build prints the given lines, and fails if one of them is
+// not a package's name. calls returns the arguments of its calls.
 func fakeGo(t *testing.T, buildLines ...string) (calls func() string) {
 	t.Helper()
 	dir := t.TempDir()

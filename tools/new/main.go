@@ -68,7 +68,7 @@ func checkFolder(root, dir, what string) error {
 	if err != nil {
 		return err
 	}
-	// dir may not exist. Then the closest folder above it says where it will be.
+	// dir may not exist. Then the closest existing folder above it determines its place.
 	info, err := os.Stat(above)
 	for err != nil && above != filepath.Dir(above) {
 		above = filepath.Dir(above)

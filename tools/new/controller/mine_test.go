@@ -52,7 +52,7 @@ func start(t *testing.T, test func(p *check.Program)) {
 	}, test)
 }
 
-// has fails the test unless the ConfigMap holds the text, and the Widget says why.
+// has fails the test unless the ConfigMap holds the text, and the Widget's condition the reason.
 func has(p *check.Program, text, reason string) {
 	p.Helper()
 	p.Later()
