@@ -38,7 +38,7 @@ import (
 
 const deadline = 2 * time.Minute
 
-// clients returns a client of each kind, and what deletes all that they made.
+// clients returns a client of each kind, and a function that deletes all objects of both.
 func clients(config *rest.Config) (foos clientset.FooInterface, deployments appsclient.DeploymentInterface, clear func()) {
 	foos, deployments = clientset.NewForConfigOrDie(config).SamplecontrollerV1alpha1().Foos("default"), kubernetes.NewForConfigOrDie(config).AppsV1().Deployments("default")
 	return foos, deployments, func() {
@@ -47,8 +47,8 @@ func clients(config *rest.Config) (foos clientset.FooInterface, deployments apps
 	}
 }
 
-// acts are what others do to a Foo and its Deployment, each as one request. The second is what a
-// Deployment controller does.
+// acts are the requests of other clients for a Foo and its Deployment. The second plays the Deployment
+// controller.
 var acts = []struct{ verb, path, body string }{
 	{http.MethodPost, "/apis/samplecontroller.k8s.io/v1alpha1/namespaces/default/foos", `{"apiVersion":"samplecontroller.k8s.io/v1alpha1","kind":"Foo","metadata":{"name":"NAME"},"spec":{"deploymentName":"NAME","replicas":1}}`},
 	{http.MethodPatch, "/apis/apps/v1/namespaces/default/deployments/NAME/status", `{"status":{"replicas":1,"readyReplicas":1,"availableReplicas":1}}`},
@@ -58,8 +58,8 @@ var acts = []struct{ verb, path, body string }{
 	{http.MethodPatch, "/apis/samplecontroller.k8s.io/v1alpha1/namespaces/default/foos/NAME", `{"spec":{"deploymentName":"NAME-renamed"}}`},
 }
 
-// disturb gives a controller of Foos work of each sort, as far as it can do it, and waits until all is
-// as it must be: before the last sort a fault is undone, for else it may never be.
+// disturb performs the first sorts acts for many Foos, and waits after each until the Deployments match
+// the Foos. It calls undo before the last act, to end the fault: otherwise they might never match.
 func disturb(t *testing.T, config *rest.Config, foos, sorts int, undo func()) {
 	t.Helper()
 	ctx, server := t.Context(), kubernetes.NewForConfigOrDie(config).RESTClient()
@@ -96,8 +96,8 @@ func disturb(t *testing.T, config *rest.Config, foos, sorts int, undo func()) {
 	}
 }
 
-// A fault is what a proxy between the proxy and the API server does to a controller of Foos: before
-// work begins, and until ctx is done if it happens by itself.
+// faults configure a second proxy, between look's proxy and the API server, before the acts begin. A
+// fault that repeats ends with ctx.
 var faults = map[string]func(ctx context.Context, p *testkit.Proxy){
 	"none": func(context.Context, *testkit.Proxy) {},
 	"writes are refused": func(_ context.Context, p *testkit.Proxy) { // every seventh
@@ -113,8 +113,8 @@ var faults = map[string]func(ctx context.Context, p *testkit.Proxy){
 	},
 }
 
-// recorded reads the writes in a recording, and what is known to be their cause: by what was sent, in
-// their order. The proxy says it with the answer, the program with the reconcile that sent the write.
+// recorded reads the writes in a recording, and returns the known causes by request, in order. look
+// records the cause with the response, the program with the reconcile that sent the write.
 func recorded(t *testing.T, text []byte) map[string][]string {
 	t.Helper()
 	steps, err := trace.ReadRecording(bytes.NewReader(text))
@@ -131,7 +131,7 @@ func recorded(t *testing.T, text []byte) map[string][]string {
 		if step.Request == nil || step.Request.Method == http.MethodGet || cause == "" {
 			continue
 		}
-		// It reads its stores, which may have had more since it began: what a watch told just before.
+		// The reconcile reads the stores, so events received shortly before the write count as well.
 		for seq := step.CauseSeq - 50; step.What == trace.Sent && seq < step.Seq; seq++ {
 			if s := bySeq[seq]; s.What == trace.Received && s.For == step.For {
 				cause += "; " + heard + s.Kind + " " + path.Base(s.Key)
@@ -149,13 +149,14 @@ const (
 )
 
 var (
-	// outside and inside say the same event in the same words: "of its own write: Foo a changed".
+	// outside and inside convert a cause of look and of the program to the same words, such as "Foo a
+	// changed".
 	outside = strings.NewReplacer("because ", "", " default/", " ", " was ", " ")
 	inside  = strings.NewReplacer("our own write: ", "of its own write: ", " updated", " changed", " tombstone", " deleted", " in the first list", " added")
 	object  = regexp.MustCompile(`(\S+) default/(\S+) was `)
 )
 
-// isOne reports whether a cause is one of those that the program names.
+// isOne reports whether look's cause is among the causes that the program names.
 func isOne(cause, named string) bool {
 	if strings.HasPrefix(cause, "again, ") {
 		return strings.Contains(named, overDelay)
@@ -164,14 +165,14 @@ func isOne(cause, named string) bool {
 	return slices.Contains(strings.Split(inside.Replace(named), "; "), event)
 }
 
-// wasHeard reports whether the program had just got an event of the object that is named from outside.
+// wasHeard reports whether the program had just received an event of the object in look's cause.
 func wasHeard(cause, named string) bool {
 	is := object.FindStringSubmatch(cause)
 	return is != nil && strings.Contains(named+";", heard+is[1]+" "+is[2]+";")
 }
 
-// The program of this repository prints with --trace=json what led to each reconcile. At least 96 % of the causes
-// that look finds from outside are among these, and 98 % with those that differ for a known reason.
+// At least 96 % of look's causes must be among the causes that the program prints with --trace=json,
+// and 98 % including the explained differences.
 func TestCauses(t *testing.T) {
 	config, program := cluster(t), build(t, "../..")
 	var all counts
@@ -197,16 +198,16 @@ func build(t *testing.T, folder string) (program string) {
 	return program
 }
 
-// counts are writes, those whose cause is the same from inside, and those where it is another one for a
-// reason: it had waited for a delay; it was sent again when an event came before its delay was over; or
-// the reconcile had begun because of something else, and then read what the event brought.
+// counts are the writes, the agreeing causes, and the explained differences: the write had waited for a
+// delay; an event triggered it before its delay was over; or the reconcile began because of another
+// event, and read the data of this one.
 type counts struct{ writes, agreed, explained int }
 
 func (c counts) String() string {
 	return fmt.Sprintf("%d of %d agree, %d more are explained", c.agreed, c.writes, c.explained)
 }
 
-// cluster leads to the API server that the tests are given.
+// cluster returns the configuration of the test's API server.
 func cluster(t *testing.T) *rest.Config {
 	t.Helper()
 	config, err := clientcmd.BuildConfigFromFlags("", os.Getenv("KUBECONFIG"))
@@ -217,7 +218,7 @@ func cluster(t *testing.T) *rest.Config {
 	return config
 }
 
-// causesUnder compares under one fault.
+// causesUnder compares the causes under one fault.
 func causesUnder(t *testing.T, config *rest.Config, fault, program string) (c counts) {
 	faulty, err := testkit.NewProxy(config)
 	if err != nil {

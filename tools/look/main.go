@@ -6,10 +6,10 @@
 //	bin/look --kubeconfig FILE --listen 127.0.0.1:8001       # for a program that runs elsewhere on this machine
 //	bin/look --replay FILE                                   # a recording of --record, without a cluster
 //
-// The program finds the way through $KUBECONFIG. If it needs a flag, write {kubeconfig} in its command
-// where the path belongs. The output of the program goes to the standard error, the log to the standard
-// output. At the end look prints what is wasted or wrong, and what to do about it. With a finding the
-// exit code is 3. Package tools/look/proxy lists what is shown and what cannot be known.
+// The program gets the kubeconfig of the proxy in $KUBECONFIG. If it needs a flag, write {kubeconfig}
+// in its command where the path belongs. The program's output goes to standard error, the log to
+// standard output. At the end look prints its findings with advice; if there are any, the exit code is
+// 3. Package tools/look/proxy documents the log and its limitations.
 package main
 
 import (
@@ -37,7 +37,8 @@ import (
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
-	// Most of what passes is garbage at once. The program needs the processor more than the proxy its memory.
+	// Most of the traffic becomes garbage at once. Spend memory, and leave the processor to the
+	// program.
 	debug.SetGCPercent(400)
 	err := run(ctx, os.Args[1:])
 	if err == nil {
@@ -119,7 +120,7 @@ func replayed(file string, o proxy.Options) (*proxy.Proxy, error) {
 	return p, nil
 }
 
-// live returns a Proxy after the program has run behind it.
+// live runs a Proxy, and behind it the command if there is one, and returns the closed Proxy.
 func live(ctx context.Context, o connect.Options, options proxy.Options, record, address string, command []string) (*proxy.Proxy, error) {
 	config, _, err := connect.Config(o)
 	if err != nil {
@@ -151,7 +152,7 @@ func live(ctx context.Context, o connect.Options, options proxy.Options, record,
 	return p, err
 }
 
-// cost says what the proxy took of the processor.
+// cost reports the CPU time of the proxy.
 func cost(requests int64) string {
 	var used syscall.Rusage
 	_ = syscall.Getrusage(syscall.RUSAGE_SELF, &used) // It has no reason to fail.
@@ -160,7 +161,7 @@ func cost(requests int64) string {
 	return fmt.Sprintf("%d requests took %s of the processor here, its start included: %s each", requests, took.Round(time.Millisecond), each.Round(time.Microsecond))
 }
 
-// create makes the file that a flag names, nil for none. Objects are in it, which others may not see.
+// create creates the file that a flag names, nil for "". Only its owner can read it: objects are in it.
 func create(name, file string) (*os.File, error) {
 	if file == "" {
 		return nil, nil
@@ -172,7 +173,7 @@ func create(name, file string) (*os.File, error) {
 	return made, nil
 }
 
-// show opens the page, until ctx is done.
+// show serves the page until ctx is done, and nothing if address is empty.
 func show(ctx context.Context, p *proxy.Proxy, address string) error {
 	if address == "" {
 		return nil
@@ -186,13 +187,14 @@ func show(ctx context.Context, p *proxy.Proxy, address string) error {
 	return nil
 }
 
-// unheard is how long a program may send nothing before that is said. A test has less.
+// unheard is how long a program may send nothing before look prints a hint. Tests shorten it.
 var unheard = 15 * time.Second
 
-// patience is how long a program may take to end.
+// patience is how long a program may take to shut down.
 const patience = 30 * time.Second
 
-// program runs the command until it ends or ctx is done, and then asks it to end.
+// program runs the command until ctx is done, and then shuts it down. It is an error if the command
+// exits before.
 func program(ctx context.Context, p *proxy.Proxy, args []string) error {
 	for i := range args {
 		args[i] = strings.ReplaceAll(args[i], "{kubeconfig}", p.Kubeconfig)
@@ -200,7 +202,7 @@ func program(ctx context.Context, p *proxy.Proxy, args []string) error {
 	cmd := exec.Command(args[0], args[1:]...)
 	cmd.Env = append(os.Environ(), "KUBECONFIG="+p.Kubeconfig)
 	cmd.Stdout, cmd.Stderr = os.Stderr, os.Stderr
-	// A group of its own, so that a signal also meets the child of `go run`.
+	// A separate process group, so that a signal also reaches the child of `go run`.
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	started, err := subprocess.Start(cmd)
 	if err != nil {

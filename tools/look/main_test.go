@@ -17,7 +17,7 @@ import (
 	"example.com/byhand/kit/testkit"
 )
 
-// kubeconfig writes one of an API server at an address.
+// kubeconfig writes a kubeconfig for an API server, and returns its path.
 func kubeconfig(t *testing.T, address string) string {
 	t.Helper()
 	file, err := testkit.WriteKubeconfig(t.TempDir(), clientcmdapi.Cluster{Server: address}, clientcmdapi.AuthInfo{Token: "marked"})
@@ -27,7 +27,7 @@ func kubeconfig(t *testing.T, address string) string {
 	return file
 }
 
-// printed catches what is printed to both outputs.
+// printed redirects both outputs to a file; read returns its text so far.
 func printed(t *testing.T) (read func() string) {
 	t.Helper()
 	file, err := os.Create(filepath.Join(t.TempDir(), "output"))
@@ -43,7 +43,7 @@ func printed(t *testing.T) (read func() string) {
 	}
 }
 
-// What cannot work is one line that says what to do.
+// Bad input gives a one-line error that says what to do.
 func TestBadInput(t *testing.T) {
 	server := httptest.NewServer(tests.NewAPIServer())
 	defer server.Close()
@@ -86,8 +86,8 @@ func TestBadInput(t *testing.T) {
 	}
 }
 
-// A program gets the kubeconfig, by $KUBECONFIG or by its path; it is told to end, and what was found
-// decides.
+// The program gets the kubeconfig in $KUBECONFIG and as an argument. It is asked to exit at the end,
+// and without findings run succeeds.
 func TestProgram(t *testing.T) {
 	server := httptest.NewServer(tests.NewAPIServer())
 	defer server.Close()

@@ -14,7 +14,7 @@ import (
 	"example.com/byhand/internal/tests/readme"
 )
 
-// Kubernetes' own example wastes what the README says.
+// look reports for Kubernetes' sample-controller the findings in the README.
 func TestSampleController(t *testing.T) {
 	s, dir := readme.Open(t, "README.md", "sample-controller"), t.TempDir()
 	s.Dir = "../.."
@@ -43,8 +43,8 @@ func TestSampleController(t *testing.T) {
 	}
 }
 
-// The controller that `make new` creates works on a real API server with the objects of its deploy/ and no other
-// rights. One process leads, a second stands by, and look finds nothing.
+// The controller that `make new` creates works on a real API server with only the objects and rights in
+// its deploy/. One process leads, a second is on standby, and look finds nothing.
 func TestMine(t *testing.T) {
 	script := `PATH="$PWD/bin:$PATH"
 		says() { until grep -q "$2" "$1"; do sleep 0.1; done; }

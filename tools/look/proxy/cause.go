@@ -28,40 +28,40 @@ func (h *happening) String() string {
 }
 
 const (
-	// fresh is how old an event of an own write may be that caused a write. An event of another client may
-	// be twice as old, and older while the program sends without a break: its queue may be long.
+	// fresh is how old the event of an own write may be to cause a write. The event of another client
+	// may be twice as old, and older while the program sends without a break: its queue may be long.
 	fresh = time.Second
-	// aBreak is a time without a request, after which the queue is empty.
+	// aBreak is the time without a request after which the queue is considered empty.
 	aBreak = time.Second
-	// mostLinks is how many of the newest events may be the cause because of a name or a selector.
+	// mostLinks is how many of the newest events are searched for names and selectors.
 	mostLinks = 64
-	// justNow is how old an event may be that caused two writes: it came during the first one.
+	// justNow is how old an event may be to cause the same write again: it came during the first one.
 	justNow = 50 * time.Millisecond
 )
 
 // write is a write that was answered, or never will be.
 type write struct {
 	note
-	last            *write // the same one before it, whose own last is nil
+	last            *write // the previous write with this key; its own last is nil
 	failed, changed string
 	fields          string        // that it changed
 	onlyTimes       bool          // time stamps changed, and nothing else
-	cause           *happening    // nil for a retry, and if it was not seen
-	caused          time.Time     // when that was
-	isRetry         bool          // of one that failed
-	pause           time.Duration // since the last one
+	cause           *happening    // nil for a retry, or if not found
+	caused          time.Time     // the time of the cause
+	isRetry         bool          // of a failed write
+	pause           time.Duration // since last
 	now             *object
 	noOp            bool
-	// How often in a row it was caused by its own event, was undone, and was rejected after the same pause.
+	// How often in a row it was caused by its own event, undone, and rejected after the same pause.
 	echoes, undone, steady int
 }
 
-// newest leaves out the first ones of too many.
+// newest returns at most the last most elements.
 func newest(all []happening, most int) []happening { return all[max(0, len(all)-most):] }
 
-// latest returns the last event between two times that is as it must be, nil if not found.
+// latest returns the last event between two times for which is returns true, nil if not found.
 func latest(all []happening, after, before time.Time, is func(*happening) bool) *happening {
-	for i := len(all) - 1; i >= 0; i-- { // Thousands are looked at: none is copied.
+	for i := len(all) - 1; i >= 0; i-- { // Thousands are examined: copy only the match.
 		switch e := &all[i]; {
 		case !e.Time.After(after):
 			return nil
@@ -72,15 +72,15 @@ func latest(all []happening, after, before time.Time, is func(*happening) bool) 
 	return nil
 }
 
-// isNear reports whether two objects are one, one owns the other, or both have the same owner: a
-// controller that makes Pods for a ReplicaSet sees no Deployment.
+// isNear reports whether two objects are the same, one owns the other, or both have the same owner.
+// Grandparents do not count: a controller that creates Pods for a ReplicaSet watches no Deployments.
 func isNear(a, b *object) bool {
 	return slices.ContainsFunc(a.family, func(uid types.UID) bool { return slices.Contains(b.family, uid) })
 }
 
-// isLinked reports whether an object, or its owner, names or selects another one, or the other way
-// around. A Namespace is linked to all that is in it. The owner of an owner is not: a Deployment selects
-// the Pods of its ReplicaSets, but the ReplicaSets are what its controller acts on.
+// isLinked reports whether one object, or the owner of one, names or selects the other. A Namespace is
+// linked to all its objects. An owner's owner is not linked: a Deployment selects the Pods of its
+// ReplicaSets, but its controller acts on the ReplicaSets.
 func (w *world) isLinked(other, o *object) bool {
 	if other.resource == "namespaces" && other.Name == o.Namespace {
 		return true
@@ -93,8 +93,8 @@ func (w *world) isLinked(other, o *object) bool {
 	return link(other, o) || owner != nil && link(other, owner)
 }
 
-// explain returns because of what a write was sent: see doc.go. What caused the same write before causes
-// no second one, unless it came just now.
+// explain chooses the cause of a write, as doc.go describes, and returns it in words. An event that
+// caused the same write before does not cause it again, unless it came just now.
 func (w *write) explain(known *world) string {
 	began, all := w.At, known.happened
 	w.caused, w.last = began, &write{}
@@ -132,5 +132,5 @@ func (w *write) explain(known *world) string {
 	return fmt.Sprintf("because %s, %s before", w.cause, ago(began.Sub(w.caused)))
 }
 
-// ago is a duration as people read it.
+// ago formats a duration for people.
 func ago(d time.Duration) string { return d.Round(time.Millisecond).String() }

@@ -13,18 +13,18 @@ import (
 )
 
 const (
-	mostChanges = 4  // that are named of one write
-	mostValue   = 40 // bytes of a value that are shown
+	mostChanges = 4  // shown of one write
+	mostValue   = 40 // bytes shown of a value
 	otherOrder  = "the same values in another order: "
 )
 
-// silent are the fields that change with each write, whatever it is. Items of a list have no kind.
+// silent are the fields that any write may change, and the type of an object, which list items lack.
 var silent = []string{"metadata.resourceVersion", "metadata.generation", "metadata.uid", "metadata.creationTimestamp", "metadata.managedFields[0].manager", "metadata.managedFields[0].time", "apiVersion", "kind"}
 
-// change is a field that differs between two states of an object. Its values are JSON, "" for not there.
+// change is a field that differs between two versions of an object. Its values are JSON, "" if absent.
 type change struct{ path, was, is string }
 
-// changes returns what differs between two states of an object, in the order of the paths.
+// changes returns the differences between two versions of an object, sorted by path.
 func changes(before, now *object) (all []change) {
 	if before == nil || before.fields == nil || now.fields == nil {
 		return nil
@@ -42,7 +42,7 @@ func changes(before, now *object) (all []change) {
 	return all
 }
 
-// describe says what changed, "" for nothing.
+// describe describes changes in words, "" if nothing changed.
 func describe(all []change) string {
 	var texts, gone, come []string
 	for _, c := range all {
@@ -62,7 +62,7 @@ func describe(all []change) string {
 
 var index = regexp.MustCompile(`\[\d+\]`)
 
-// fieldsOf names the fields that changed. An item of a list is the same field as the next one.
+// fieldsOf names the changed fields, without the indexes in lists.
 func fieldsOf(all []change) string {
 	var fields []string
 	for _, c := range all {
@@ -72,7 +72,7 @@ func fieldsOf(all []change) string {
 	return strings.Join(slices.Compact(fields), " ")
 }
 
-// areTimes reports whether time stamps changed and nothing else.
+// areTimes reports whether only time stamps changed.
 func areTimes(all []change) bool {
 	isTime := func(text string) bool {
 		_, err := time.Parse(`"`+time.RFC3339+`"`, text)
@@ -81,7 +81,7 @@ func areTimes(all []change) bool {
 	return len(all) > 0 && !slices.ContainsFunc(all, func(c change) bool { return !isTime(c.was) || !isTime(c.is) })
 }
 
-// flatten adds each value of an object by its path, as JSON. What is empty is not there.
+// flatten adds each value of an object as JSON, by its path. It skips nulls and empty maps and lists.
 func flatten(all map[string]string, path string, v any) {
 	switch v := v.(type) {
 	case nil:
@@ -99,7 +99,7 @@ func flatten(all map[string]string, path string, v any) {
 	}
 }
 
-// value shows a value in a few words.
+// value shortens a value for the log.
 func value(text string) string {
 	switch {
 	case text == "":

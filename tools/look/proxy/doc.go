@@ -1,35 +1,37 @@
-// Package proxy shows what a controller receives and sends, from outside: any controller, in any
-// language, without a changed line.
+// Package proxy shows what any controller receives and sends, in any language and without changes to
+// it.
 //
 //	program ──► Proxy (HTTPS on loopback, with its own token) ──► API server
 //	              │
 //	              └─► what its watches delivered, what it wrote, and because of what
 //
 // A controller learns through its lists and watches, and acts through requests. Both pass the Proxy
-// unchanged. It decodes JSON, and protobuf of the built-in kinds and of metadata. For everything else it
-// requests JSON, and the log says so.
+// unchanged. It decodes JSON, and protobuf of the built-in kinds and of metadata. For everything else
+// it requests JSON, and logs that.
 //
-// proxy.go takes requests. exchange.go passes them on through package wire, and makes a step of each
-// message: answers of writes, lists, and events of watches. The observer publishes the steps in order,
-// and keeps them for the page. world.go knows the objects as they are, and their owners. log.go makes a
-// line of each step. cause.go chooses the cause of a write, relation.go knows which objects are related,
-// and changes.go compares. rules.go has the findings, findings.go the state that they need, and role.go
-// the rights. replay.go reads a recording.
+// proxy.go accepts requests. exchange.go forwards them through package wire, and makes a step of each
+// message: responses to writes, lists, and watch events. The observer publishes the steps in order, and
+// keeps them for the page. world.go stores the objects and their owners. log.go makes a log line of
+// each step. cause.go chooses the cause of a write, relation.go decides which objects are related, and
+// changes.go compares versions. rules.go has the findings, findings.go their state, and role.go the
+// rights. replay.go reads a recording.
 //
-// # What is kept
+// # Stored data
 //
-// An object's fields, without annotations of over 256 bytes, with only the newest of its managedFields,
-// and for a Secret without data and annotations. For an object of over 8 KiB only its metadata. At most
-// 8,192 objects, and the newest 8,192 events. Headers, and with them credentials, are never kept, and no
-// answer of a subresource but status. Upgrades, logs, reviews and Events are not read.
+// The Proxy keeps an object's fields, without annotations of over 256 bytes and with only the newest of
+// its managedFields. It keeps no data and annotations of a Secret. Of an object over 8 KiB it keeps
+// only the metadata. It keeps at most 8,192 objects, and the newest 8,192 events. It never keeps
+// headers, and so no credentials, and no response of a subresource but status. It does not read
+// upgrades, logs, reviews and Events.
 //
 // # The cause of a write
 //
-// The newest event that fits is the cause, at most a second old, or two if it is of another client: of the object itself, its owner, an object
-// with the same owner, or one that names or selects the object or its owner, or the other way around.
-// An event of another client comes before one of the program's own writes. A reconcile sends each write
-// once, so an event that caused a write does not cause the same write again. Without such an event a
-// write after a failure is a retry. In all other cases no cause is seen.
+// The cause is the newest event that fits: at most a second old, or two seconds if it is another
+// client's. It must be of the object itself, its owner, an object with the same owner, or an object
+// that names or selects the object or its owner, or the other way around. Events of other clients come
+// before events of the program's own writes. A reconcile sends each write once, so an event that caused
+// a write does not cause the same write again. Without an event of another client, a write after a
+// failure is a retry. In all other cases no cause is seen.
 //
 // # Limitations
 //

@@ -20,42 +20,42 @@ import (
 )
 
 // unseen are the resources and groups that are not shown. Events are notes for people, a Lease is
-// renewed all the time, and a review, such as a SubjectAccessReview, is a question: nothing is stored.
-// The bytes of opaque subresources are not read; nor those of exec, attach and portforward, which are
-// upgrades.
+// renewed all the time, and a review, such as a SubjectAccessReview, stores nothing. The bytes of
+// opaque subresources are not read. exec, attach and portforward are upgrades, which are not read
+// either.
 var (
 	unseen = sets.New("events", "events.events.k8s.io", "leases.coordination.k8s.io", "authentication.k8s.io", "authorization.k8s.io")
 	opaque = sets.New("log", "proxy")
 )
 
-// exchange is one request and its answer.
+// exchange is one request and its response.
 type exchange struct {
 	proxy           *Proxy
-	testkit.Request        // its path begins after that of the API server
+	testkit.Request        // its path is relative to the API server's URL
 	resource        string // the plural and the group, such as "deployments.apps"
 	kind            string
-	partial         bool                         // for the metadata alone
+	partial         bool                         // metadata only
 	seq             int64                        // of the step that began it
-	sent            *object                      // by a write
+	sent            *object                      // in a write
 	answer          metav1.PartialObjectMetadata // to a write
-	before          *object                      // of a write: how the object was, nil if that is not known
-	told            sets.Set[string]             // the keys of the objects in a list so far, nil after its end
+	before          *object                      // the object before a write, nil if not known
+	told            sets.Set[string]             // keys of the objects in a list so far, nil after its end
 }
 
-// newExchange returns what is recorded of a request.
+// newExchange returns the exchange of a request.
 func (p *Proxy) newExchange(at time.Time, method, path string, query url.Values) *exchange {
 	x := &exchange{proxy: p, Request: testkit.Request{At: at, Method: method, Path: path, Target: testkit.TargetOf(path), Query: query}}
 	x.resource = schema.GroupResource{Group: x.Target.Group, Resource: x.Target.Resource}.String()
 	x.kind = p.kinds[x.resource]
 	watch := x.Query["watch"]
-	_ = runtime.Convert_Slice_string_To_bool(&watch, &x.Watch, nil) // as the API server reads it: the client for Python says True
+	_ = runtime.Convert_Slice_string_To_bool(&watch, &x.Watch, nil) // parsed as the API server does: the Python client sends True
 	if x.isList() || x.Query.Get("sendInitialEvents") == "true" {
 		x.told = sets.New[string]()
 	}
 	return x
 }
 
-// isSeen reports whether it is shown: not an upgrade, and only requests for objects, so no discovery.
+// isSeen reports whether the request is shown: it is for objects, and no upgrade or dry run.
 func (x *exchange) isSeen(r *http.Request) bool {
 	return x.resource != "" && !unseen.HasAny(x.resource, x.Target.Group) && !opaque.Has(x.Target.Subresource) && r.Header.Get("Upgrade") == "" && !x.Query.Has("dryRun")
 }
@@ -71,7 +71,7 @@ func (x *exchange) isList() bool { return x.Verb() == "list" }
 // String names it as Kubernetes does.
 func (x *exchange) String() string { return strings.ToUpper(x.Verb()) + " " + x.Path }
 
-// where is what it asks for, such as "deployments.apps in default".
+// where returns the resource and the namespace, such as "deployments.apps in default".
 func (x *exchange) where() string {
 	if x.Target.Namespace == "" {
 		return x.resource
@@ -79,14 +79,14 @@ func (x *exchange) where() string {
 	return x.resource + " in " + x.Target.Namespace
 }
 
-// objectKey is the key of the object that it is about.
+// objectKey returns the key of the requested object.
 func (x *exchange) objectKey() string { return keyOf(x.Target.Namespace, x.Target.Name) }
 
-// key is what a write is known by.
+// key identifies a write: repetitions have the same key.
 func (x *exchange) key() string { return x.Method + " " + x.Path + " " + x.Target.Name }
 
-// note is a step of an exchange, live or from a recording, and what came: an object, a list, a Status,
-// or why there is no answer.
+// note is a step of an exchange, live or from a recording. Its body is an object, a list, a Status, or
+// the reason for a missing response.
 type note struct {
 	*exchange
 	*trace.Step
@@ -94,7 +94,7 @@ type note struct {
 	body []byte
 }
 
-// RoundTrip passes a request on, and reads along.
+// RoundTrip forwards a request, and records it.
 func (p *Proxy) RoundTrip(r *http.Request) (*http.Response, error) {
 	x := p.newExchange(time.Now(), r.Method, strings.TrimPrefix(r.URL.Path, p.base), r.URL.Query())
 	x.partial = strings.Contains(r.Header.Get("Accept"), "as="+partial)
@@ -103,7 +103,8 @@ func (p *Proxy) RoundTrip(r *http.Request) (*http.Response, error) {
 	return response, err
 }
 
-// observe returns how to read the request, and makes it accept only encodings that can be decoded.
+// observe returns how to record the request, nil if it is not shown. It makes the request accept only
+// encodings that can be decoded.
 func (x *exchange) observe(r *http.Request) *wire.Exchange {
 	if !x.isSeen(r) {
 		return nil
@@ -130,13 +131,13 @@ func (x *exchange) readable(accept string) string {
 	return accept
 }
 
-// tell records a message as a step. The log tells it later, when the answer to a write is in
-// whose event came before it.
+// tell records a message as a step. The step is logged later (toldAfter): a write's event may arrive
+// before its response.
 func (x *exchange) tell(m wire.Message) {
 	body := m.Body
 	switch {
 	case m.What == trace.Sent:
-	case m.Code == 0 && errors.Is(m.Err, context.Canceled): // The program has not waited.
+	case m.Code == 0 && errors.Is(m.Err, context.Canceled): // The program canceled the request.
 		body = []byte(m.Err.Error())
 	case m.Code == 0:
 		body = []byte(m.Err.Error() + ": is the API server still running?")
@@ -171,8 +172,8 @@ func (x *exchange) tell(m wire.Message) {
 	}
 }
 
-// answered notes, as soon as the answer to a write is there, what the write made: its event may be told
-// before the answer.
+// answered records the result of a write as soon as the response arrives: its event may be logged
+// before the response.
 func (x *exchange) answered(body []byte) {
 	x.answer = wire.Metadata(body)
 	x.proxy.world.wrote(x, body)

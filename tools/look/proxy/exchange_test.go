@@ -17,8 +17,8 @@ import (
 	"k8s.io/client-go/kubernetes/scheme"
 )
 
-// What passes is the same on both sides, and a step: events, answers and what is sent, in protobuf as
-// well. Where nobody can read that here, JSON is asked for, and the log says so.
+// A message arrives unchanged and becomes a step: events, responses and requests, in JSON and protobuf.
+// For unreadable encodings look requests JSON, and logs that.
 func TestRoundTrip(t *testing.T) {
 	encoder := scheme.Codecs.EncoderForVersion(protobuf.NewSerializer(scheme.Scheme, scheme.Scheme), appsv1.SchemeGroupVersion)
 	encoded := func(version string, replicas int32) string {
@@ -50,7 +50,7 @@ func TestRoundTrip(t *testing.T) {
 			{"GET", deployments + "?watch=True", "", json, json, 410, ""},
 			{"GET", deployments, "", table + "," + json, table + "," + json, 200, `{"kind":"Table"}`},
 			{"DELETE", deployments + "/a", "", "*/*", "*/*", 0, ""},
-			// Of these nothing is told.
+			// These are not logged.
 			{"GET", "/apis", "", proto, proto, 200, ""},
 			{"PUT", "/apis/coordination.k8s.io/v1/namespaces/default/leases/a", "", json, json, 200, ""},
 			{"DELETE", deployments + "/a?dryRun=All", "", json, json, 200, ""},

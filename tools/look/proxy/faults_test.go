@@ -24,7 +24,7 @@ import (
 	"example.com/byhand/internal/tests"
 )
 
-// reconciles calls a reconcile with the Deployment at each event and each resync, until ctx is done.
+// reconciles calls reconcile with the Deployment at each event and each resync, until ctx is done.
 func reconciles(ctx context.Context, config *rest.Config, reconcile func(appsclient.DeploymentInterface, *appsv1.Deployment)) {
 	kube := kubernetes.NewForConfigOrDie(config)
 	client := kube.AppsV1().Deployments("default")
@@ -36,7 +36,7 @@ func reconciles(ctx context.Context, config *rest.Config, reconcile func(appscli
 	factory.Shutdown()
 }
 
-// scaledTo is what a controller does that wants so many replicas, and does not look who else wants some.
+// scaledTo is a controller that wants a number of replicas, and ignores other writers.
 func scaledTo(replicas int32) func(appsclient.DeploymentInterface, *appsv1.Deployment) {
 	return func(client appsclient.DeploymentInterface, d *appsv1.Deployment) {
 		if *d.Spec.Replicas != replicas {
@@ -47,7 +47,7 @@ func scaledTo(replicas int32) func(appsclient.DeploymentInterface, *appsv1.Deplo
 	}
 }
 
-// wait waits for a line of a log, by a regular expression, and shows the log until then.
+// wait waits for a log line that matches a regular expression, and shows the log until then.
 func wait(t *testing.T, log io.ReadCloser, line string) {
 	t.Helper()
 	defer log.Close()
@@ -63,12 +63,12 @@ func wait(t *testing.T, log io.ReadCloser, line string) {
 	t.Errorf("nothing tells %q:\n%s", line, told)
 }
 
-// The log tells each of six faults as people know them. go test -v -run TestFaults shows it.
+// The log identifies each of six common faults. go test -v -run TestFaults shows it.
 func TestFaults(t *testing.T) {
 	stamps := 0
 	for name, test := range map[string]struct {
 		reconcile, other func(appsclient.DeploymentInterface, *appsv1.Deployment)
-		qps              float32 // 100 if it is 0
+		qps              float32 // 0 means 100
 		tells            string
 	}{
 		"a time stamp in an annotation": {reconcile: func(client appsclient.DeploymentInterface, d *appsv1.Deployment) {
@@ -80,7 +80,7 @@ func TestFaults(t *testing.T) {
 			_, _ = client.UpdateStatus(context.Background(), d, metav1.UpdateOptions{})
 		}, tells: `finding  no-op-write: PUT .*/a/status → 200: nothing changed  \(no cause seen: a timer, or a resync\?\)`},
 		"what is compared has no defaults": {reconcile: func(client appsclient.DeploymentInterface, d *appsv1.Deployment) {
-			if want := deployment().Spec; !reflect.DeepEqual(want, d.Spec) { // The API server has set what want leaves out.
+			if want := deployment().Spec; !reflect.DeepEqual(want, d.Spec) { // The API server has set the defaults that want lacks.
 				d.Spec = want
 				_, _ = client.Update(context.Background(), d, metav1.UpdateOptions{})
 			}
@@ -104,7 +104,7 @@ func TestFaults(t *testing.T) {
 			t.Parallel()
 			s := tests.NewAPIServer()
 			p, config := before(t, s)
-			config.QPS, config.Burst = cmp.Or(test.qps, 100), 1 // or a loop is a log of hundreds of lines
+			config.QPS, config.Burst = cmp.Or(test.qps, 100), 1 // or a loop would log hundreds of lines
 			log, out := io.Pipe()
 			p.Print(observer.Flag{}, out)
 			if _, err := kubernetes.NewForConfigOrDie(s.Config()).AppsV1().Deployments("default").Create(t.Context(), deployment(), metav1.CreateOptions{}); err != nil {

@@ -19,16 +19,16 @@ import (
 )
 
 const (
-	mostShown    = 5       // requests of one place that the log shows
-	mostRequests = 8 << 10 // that a report has of one finding
+	mostShown    = 5       // requests of one place in the log
+	mostRequests = 8 << 10 // requests of one finding in a report
 )
 
-// Finding is what is wasted or wrong, and the requests that show it.
+// Finding is wasteful or wrong behavior, and the requests that show it.
 type Finding struct {
 	Name   string `json:"name"`
 	What   string `json:"what"`
 	Advice string `json:"advice"`
-	// See is the file of this repository that does it right.
+	// See is the file in this repository that does it right.
 	See      string         `json:"see"`
 	Count    int            `json:"count"`
 	Places   map[string]int `json:"places"` // the count by verb and resource, such as "UPDATE secrets"
@@ -44,24 +44,24 @@ type Counts struct {
 	Conflicts int `json:"conflicts"`
 }
 
-// Report is what look says at the end.
+// Report is the result of a run.
 type Report struct {
 	Program  string             `json:"program"` // Options.Program
 	Findings []Finding          `json:"findings"`
 	Summary  map[string]*Counts `json:"summary"` // by resource
 }
 
-// findings is what is known to judge by. It is for one caller at a time.
+// findings is the state of the rules. It is not safe for concurrent use.
 type findings struct {
 	all      []Finding // the allowed ones are not in it
 	known    []Finding // of an earlier report
 	summary  map[string]*Counts
 	streams  map[string]*stream
 	paces    map[string]pace
-	rejected map[string]*write     // not sent again yet, by what a write is known by
-	own      sets.Set[string]      // finalizers
-	held     map[types.UID]*object // by what was a finalizer of the program
-	unowned  [][2]*object          // what was created, and because of what
+	rejected map[string]*write     // not repeated yet, by exchange.key
+	own      sets.Set[string]      // finalizers that the program added
+	held     map[types.UID]*object // objects in deletion that have such a finalizer
+	unowned  [][2]*object          // created objects without an owner, and their causes
 }
 
 func newFindings(o Options) (*findings, error) {
@@ -93,7 +93,8 @@ func newFindings(o Options) (*findings, error) {
 	return f, nil
 }
 
-// found counts a finding if it is one, and tells it. The place is a verb and a resource.
+// found counts and logs a finding if is is true, and it is neither allowed nor known. The place is a
+// verb and a resource.
 func (p *Proxy) found(name string, is bool, place, format string, args ...any) {
 	isIt := func(one Finding) bool { return one.Name == name }
 	at := slices.IndexFunc(p.findings.all, isIt)
@@ -126,7 +127,7 @@ func (f *findings) counts(resource string) *Counts {
 	return f.summary[resource]
 }
 
-// row is how often something was so, one time after the other, if it was so that often before.
+// row counts consecutive occurrences: it returns before + 1, or 0 if this is not one.
 func row(is bool, before int) int {
 	if is {
 		return before + 1
@@ -134,7 +135,7 @@ func row(is bool, before int) int {
 	return 0
 }
 
-// learn notes what a write that was done says of the program.
+// learn records the finalizers that a write added, and an object created without an owner.
 func (f *findings) learn(w *write) {
 	if w.before != nil {
 		f.own = f.own.Union(sets.New(w.now.Finalizers...).Difference(sets.New(w.before.Finalizers...)))
@@ -147,7 +148,7 @@ func (f *findings) learn(w *write) {
 	}
 }
 
-// hear looks at an event that the program was told of.
+// hear updates the held objects after an event that the program received.
 func (f *findings) hear(o *object) {
 	delete(f.held, o.UID)
 	if !o.gone && o.DeletionTimestamp != nil && f.own.HasAny(o.Finalizers...) {
@@ -155,20 +156,20 @@ func (f *findings) hear(o *object) {
 	}
 }
 
-// stream is what is listed and watched by one path, with the same selectors, by one informer or more.
+// stream is the lists and watches of one path with the same selectors, by one informer or more.
 type stream struct {
 	resource, namespace string
 	selects, partial    bool
-	open, short         int       // watches that are open; that were short in a row
-	ended               time.Time // the last one
+	open, short         int       // open watches; short watches in a row
+	ended               time.Time // the last watch
 	expired             bool
 	isListed            bool             // once at least
 	has                 sets.Set[string] // the keys of the objects in it
-	polls               int              // lists in a row while nothing is watched
+	polls               int              // lists in a row without a watch
 	polled              time.Time        // the first of these
 }
 
-// stream returns what a request is part of. One for a single object is part of none.
+// stream returns the stream of a request, and an empty one for a request of a single object.
 func (f *findings) stream(n note) *stream {
 	if !n.isMany() {
 		return &stream{}
@@ -181,8 +182,8 @@ func (f *findings) stream(n note) *stream {
 	return f.streams[key]
 }
 
-// isWatched reports whether a watch of everything that a request is about is open: of whole objects, and
-// of their metadata only.
+// isWatched reports whether an open watch covers a request: one of whole objects, and one of metadata
+// only.
 func (f *findings) isWatched(n note) (whole, partial bool) {
 	for _, s := range f.streams {
 		if s.open > 0 && !s.selects && s.resource == n.resource && (s.namespace == "" || s.namespace == n.Target.Namespace) {
@@ -192,15 +193,15 @@ func (f *findings) isWatched(n note) (whole, partial bool) {
 	return whole, partial
 }
 
-// pace is that of the requests to one API group, which share a client and its limit.
+// pace is the pace of the requests to one API group, which share a client and its limit.
 type pace struct {
 	began, ended time.Time
 	gap          time.Duration
 	row          int
 }
 
-// paced returns the pause before a request, and whether it is the last of many with the same pause
-// between them, in which the client did nothing.
+// paced returns the pause before a request, and whether mostPaced requests in a row had the same pause,
+// in which the client was idle.
 func (f *findings) paced(n note) (time.Duration, bool) {
 	if n.What != trace.Answered && n.What != trace.Listed {
 		return 0, false
@@ -213,7 +214,7 @@ func (f *findings) paced(n note) (time.Duration, bool) {
 	return now.gap, now.row > 0 && now.row%mostPaced == 0
 }
 
-// Findings are those that there were. It may be called after Close.
+// Findings returns the findings that occurred. It may be called after Close.
 func (p *Proxy) Findings() []Finding {
 	return slices.DeleteFunc(slices.Clone(p.findings.all), func(one Finding) bool { return one.Count == 0 })
 }

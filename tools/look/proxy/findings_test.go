@@ -23,17 +23,18 @@ import (
 	"example.com/byhand/internal/observe/observer"
 )
 
-// script is what passes a Proxy, in the time of a bubble of package synctest, which begins anew for it.
+// script sends requests through a Proxy, in the time of a synctest bubble.
 type script struct {
 	*Proxy
 	t       *testing.T
 	began   time.Time
 	printed bytes.Buffer
-	asked   string        // what the last request accepts
+	asked   string        // Accept header of the last request
 	answer  *bytes.Buffer // to it
 }
 
-// play lets a script pass, and ends the Proxy. The recording of it must have the same log and findings.
+// play runs a script and closes the Proxy. A replay of its recording must have the same log and
+// findings.
 func play(t *testing.T, o Options, pass func(s *script)) *script {
 	t.Helper()
 	s := &script{}
@@ -69,17 +70,18 @@ func play(t *testing.T, o Options, pass func(s *script)) *script {
 	return s
 }
 
-// log is what was printed, without the times, and without what look says of itself.
+// log returns the printed log, without times and without look's own remarks.
 func (s *script) log() string {
 	return regexp.MustCompile(`(?m)^[\d:.]+  (look .*\n)?`).ReplaceAllString(s.printed.String(), "")
 }
 
-// wait waits until so many milliseconds after the begin.
+// wait waits until so many milliseconds after the start.
 func (s *script) wait(ms int) {
 	time.Sleep(time.Until(s.began.Add(time.Duration(ms) * time.Millisecond)))
 }
 
-// passes has a request pass. A write is answered after more than a millisecond; with code 0 none is.
+// passes sends a request through the Proxy. A write takes more than a millisecond; code 0 gives no
+// response.
 func (s *script) passes(r *http.Request, code int, answer string) (*http.Response, error) {
 	s.answer = bytes.NewBufferString(answer)
 	s.next = fake.CreateHTTPClient(func(r *http.Request) (*http.Response, error) {
@@ -95,7 +97,7 @@ func (s *script) passes(r *http.Request, code int, answer string) (*http.Respons
 	return s.RoundTrip(r)
 }
 
-// sends sends a request, at its time.
+// sends sends a request at a time.
 func (s *script) sends(ms int, method, address, body string, code int, answer string) (passed io.ReadCloser) {
 	s.wait(ms)
 	response, err := s.passes(httptest.NewRequest(method, address, strings.NewReader(body)), code, answer)
@@ -106,7 +108,7 @@ func (s *script) sends(ms int, method, address, body string, code int, answer st
 	return response.Body
 }
 
-// watches opens a watch, and returns what tells an event of it, and what ends it.
+// watches opens a watch, and returns functions that deliver an event and end the watch.
 func (s *script) watches(ms int, address string) (event func(ms int, what, object string), end func(ms int)) {
 	passed := s.sends(ms, http.MethodGet, address, "", http.StatusOK, "")
 	told := s.answer
@@ -134,7 +136,7 @@ const (
 	conflict = `{"kind":"Status","reason":"Conflict","message":"the object has been modified"}`
 )
 
-// Each finding comes of what it is about, and of nothing else. A watch has told of a Widget before.
+// Each finding is reported for its fault, and for nothing else. A watch has delivered a Widget before.
 func TestFindings(t *testing.T) {
 	const list, mine = `{"kind":"WidgetList","items":[]}`, `,"finalizers":["example.com/mine"]`
 	for name, test := range map[string]struct {
@@ -162,7 +164,7 @@ func TestFindings(t *testing.T) {
 		}, map[string]int{}},
 		"reads": {func(s *script, _ func(int, string, string)) {
 			s.sends(2, "GET", one, "", 200, widget(1, ""))
-			s.sends(3, "GET", one, "", 200, widget(2, "")) // The watch has not told that.
+			s.sends(3, "GET", one, "", 200, widget(2, "")) // The watch has not delivered this version.
 			s.sends(4, "GET", some+"?limit=1", "", 200, list)
 			s.sends(5, "GET", some, "", 200, list)
 			s.watches(6, "/api/v1/secrets?watch=1&sendInitialEvents=true")
@@ -172,7 +174,7 @@ func TestFindings(t *testing.T) {
 				_, end := s.watches(10_000*i+11, all+"?watch=1")
 				end(10_000*i + 9_000)
 			}
-			// The second one begins after a 410, the fourth one when the program was started anew.
+			// The second begins after a 410, the fourth after a pause as long as a restart.
 			for _, ms := range []int{20_000, 30_000, 40_000, 60_000} {
 				event, end := s.watches(ms, all+"?watch=1&sendInitialEvents=true&labelSelector=a")
 				if ms == 20_000 {
@@ -220,7 +222,7 @@ func TestFindings(t *testing.T) {
 	}
 }
 
-// The rights of a role that no request has used are told.
+// Rights of a role that no request used are reported.
 func TestRole(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "role.yaml")
 	if err := os.WriteFile(file, []byte(`
@@ -252,7 +254,7 @@ rules:
 	}
 }
 
-// The files that the advice names exist.
+// The files in the advice exist.
 func TestSee(t *testing.T) {
 	for _, f := range table {
 		file, _, _ := strings.Cut(f.See, ":")

@@ -14,13 +14,13 @@ import (
 	"example.com/byhand/internal/observe/wire"
 )
 
-// say makes a line of the log of a note, which the page has, too.
+// say sets the log line of a note, which the page shows, too.
 func (p *Proxy) say(n note, word, format string, args ...any) {
 	n.Log, n.Text = word, fmt.Sprintf(format, args...)
 }
 
-// remark makes a line of the log of what the program neither heard nor sent. Unlike the others it
-// may be called at any time.
+// remark adds a log line that is not a message of the program. Unlike the other methods here it may be
+// called at any time.
 func (p *Proxy) remark(word, format string, args ...any) {
 	p.Record(&trace.Step{Part: trace.PartProgram, What: trace.Said, Log: word, Text: fmt.Sprintf(format, args...)}, func(step *trace.Step) {
 		if p.isReplay {
@@ -29,7 +29,7 @@ func (p *Proxy) remark(word, format string, args ...any) {
 	})
 }
 
-// tell makes a line of a note, if it is worth one, and adds to its step what a recording needs.
+// tell logs a note that is worth a line, and adds to its step the data that a recording needs.
 func (p *Proxy) tell(n note) {
 	p.now = n.Time
 	if n.What == trace.Answered && !n.isWrite() && n.body != nil {
@@ -57,7 +57,7 @@ func (p *Proxy) tell(n note) {
 	}
 }
 
-// result is the code of an answer, or why there is none.
+// result is the status code of a response, or the reason for a missing one.
 func (n note) result() string {
 	if n.code == 0 {
 		return "no answer: " + n.reply(n.body)
@@ -65,7 +65,7 @@ func (n note) result() string {
 	return fmt.Sprint(n.code)
 }
 
-// status returns a field of a Status that came. The message about a Secret may quote what is in it.
+// status returns a field of a received Status. For a Secret it drops the message, which may quote data.
 func (n note) status(field string) string {
 	if n.code == 0 {
 		return ""
@@ -80,15 +80,15 @@ func (n note) status(field string) string {
 	return text(status, field)
 }
 
-// reply keeps in the step what came, if that is no object.
+// reply keeps in the step a response that is no object.
 func (n note) reply(came []byte) string {
 	n.Step.Request.Reply = string(came)
 	return string(came)
 }
 
-// listed tells a list.
+// listed logs a list.
 func (p *Proxy) listed(n note, body map[string]any) {
-	items, isWhole := body["items"].([]any) // A Table has none.
+	items, isWhole := body["items"].([]any) // A Table has no items.
 	isWhole = isWhole && text(body, "metadata", "continue") == "" && !n.Query.Has("continue")
 	all := []json.RawMessage{}
 	for _, item := range items {
@@ -113,7 +113,7 @@ func (p *Proxy) listed(n note, body map[string]any) {
 	}
 }
 
-// missing ends a complete list: it tells what was deleted while nobody watched.
+// missing ends a complete list: it logs objects that were deleted while no watch was open.
 func (p *Proxy) missing(n note, version string) {
 	s := p.findings.stream(n)
 	for key := range s.has.Difference(n.told) {
@@ -135,7 +135,7 @@ func (p *Proxy) missing(n note, version string) {
 	n.told = nil
 }
 
-// received tells an event of a watch.
+// received logs a watch event.
 func (p *Proxy) received(n note) {
 	event, meta := watch.EventType(n.Step.Request.Event), wire.Metadata(n.body)
 	n.Text = string(event)
@@ -154,7 +154,7 @@ func (p *Proxy) received(n note) {
 	key := keyOf(meta.Namespace, meta.Name)
 	if was := p.world.objects.of(n.resource + " " + key); was != nil && was.deleted && was.UID == meta.UID {
 		n.Object = was.recorded()
-		return // Another stream was first.
+		return // Another stream has delivered it.
 	}
 	now, before := p.world.see(n.exchange, meta, n.body)
 	isListed := n.told != nil
@@ -166,7 +166,7 @@ func (p *Proxy) received(n note) {
 	p.about(n, now)
 	n.Echo = p.world.isOwn(n, now)
 	if event != watch.Deleted && now.heard {
-		return // The same.
+		return // The program has received this version before.
 	}
 	now.heard = true
 	h := happening{n.Step, "changed", "", now}
@@ -187,7 +187,7 @@ func (p *Proxy) received(n note) {
 	}
 	p.happened(n, h)
 	if n.Echo || isListed && h.what == "added" {
-		return // The answer tells what has changed, and the end of a list how many there are.
+		return // The response shows the change, and the end of a list shows the count.
 	}
 	line := now.String() + colon(describe(changes(before, now)))
 	if h.by != "" {
@@ -196,7 +196,7 @@ func (p *Proxy) received(n note) {
 	p.say(n, h.what, "%s", line)
 }
 
-// about says what object a step is about, and whose it is.
+// about sets the object of a step, and its topmost owner.
 func (p *Proxy) about(n note, o *object) {
 	n.Kind, n.Key, n.Version, n.Object = o.Kind, o.key(), o.ResourceVersion, o.recorded()
 	n.For = p.world.root(o)
@@ -214,12 +214,12 @@ func colon(text string) string {
 	return ": " + text
 }
 
-// wrote tells a write of the program.
+// wrote logs a write of the program.
 func (p *Proxy) wrote(n note) {
-	n.Target.Name = cmp.Or(n.Target.Name, n.sent.Name, n.answer.Name) // That of a generateName is in the answer.
+	n.Target.Name = cmp.Or(n.Target.Name, n.sent.Name, n.answer.Name) // With generateName, the name is in the response.
 	key := n.objectKey()
 	w := &write{note: n, now: p.world.objects.of(n.resource + " " + key)}
-	isObject := n.answer.Name != "" && (n.Target.Subresource == "" || n.Target.Subresource == "status") // Others answer with another kind, or a token.
+	isObject := n.answer.Name != "" && (n.Target.Subresource == "" || n.Target.Subresource == "status") // Other subresources return another kind, or a token.
 	if w.now == nil && !isObject {
 		w.now = n.sent
 		w.now.Namespace, w.now.Name, w.now.Kind = n.Target.Namespace, n.Target.Name, cmp.Or(n.kind, n.resource)
@@ -227,7 +227,7 @@ func (p *Proxy) wrote(n note) {
 	switch {
 	case n.code == 0:
 		w.failed = "no answer"
-	case n.code == http.StatusNotFound && n.Method == http.MethodDelete: // That is what it wanted.
+	case n.code == http.StatusNotFound && n.Method == http.MethodDelete: // The object is gone, as requested.
 		w.now.gone = true
 	case n.code >= http.StatusBadRequest:
 		w.failed, w.changed = fmt.Sprintf("%d %s", n.code, n.status("reason")), n.status("message")
@@ -248,11 +248,11 @@ func (p *Proxy) wrote(n note) {
 	p.world.sent.Add(n.key(), w)
 }
 
-// stored looks at an answer that has the object as it is stored now.
+// stored handles a response that contains the stored object.
 func (p *Proxy) stored(w *write) {
 	now, known := p.world.see(w.exchange, w.answer, w.body)
 	if known == nil || isOlder(known.ResourceVersion, now.ResourceVersion) {
-		w.before = known // Its event has not come yet.
+		w.before = known // Its event has not arrived yet.
 	}
 	w.now = now
 	w.noOp = w.before != nil && w.before.ResourceVersion == now.ResourceVersion

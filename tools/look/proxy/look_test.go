@@ -12,7 +12,7 @@ import (
 	"example.com/byhand/internal/observe/observer"
 )
 
-// What came and what went is told, with the change, its writer and its cause.
+// Received events and sent writes are logged, with the change, its writer and its cause.
 func TestLog(t *testing.T) {
 	const configMaps, status = "/api/v1/namespaces/default/configmaps", one + "/status"
 	const a = some + "/a"
@@ -32,12 +32,12 @@ func TestLog(t *testing.T) {
 		s.sends(90, "POST", configMaps, child(0, "old"), 201, child(2, "old"))
 		event(100, "MODIFIED", thing("w", "default", 3, `,"spec":{"size":3}`, manager+annotations))
 		s.sends(105, "PUT", status, ready, 200, ready)
-		event(110, "MODIFIED", ready) // What its own write has changed is told with that.
+		event(110, "MODIFIED", ready) // The line of the write shows this change.
 		s.sends(115, "PUT", configMaps+"/c", child(2, "new"), 200, child(4, "new"))
 		owned(118, "ADDED", child(2, "old"))
 		s.sends(120, "PUT", configMaps+"/c", child(4, "new"), 200, child(6, "newer"))
 		s.sends(204, "PUT", status, ready, 200, ready)
-		// What is sent again after a failure has that as its cause, and what comes later is none.
+		// A write after a failure is a retry, and an event after a write does not cause it.
 		event(300, "MODIFIED", thing("a", "default", 6, `,"spec":{"size":2}`, manager))
 		s.sends(301, "PUT", a, `{}`, 409, conflict)
 		s.sends(310, "PUT", a, `{}`, 200, thing("a", "default", 7, `,"spec":{"size":3}`, ""))
@@ -47,7 +47,8 @@ func TestLog(t *testing.T) {
 		event(401, "MODIFIED", thing("a", "default", 9, `,"spec":{"size":5}`, strings.Replace(manager, "00Z", "01Z", 1)))
 		s.wait(402)
 		synctest.Wait()
-		// What it owns is a cause, too; and nobody is named who has written nothing.
+		// The event of an owned object is a cause, too. A writer is named only if managedFields
+		// changed.
 		owned(451, "MODIFIED", thing("c", "default", 12, `,"data":{"text":"other"}`, owner+manager))
 		s.sends(452, "PUT", status, ready, 200, thing("w", "default", 13, `,"spec":{"size":3}`, annotations))
 		owned(460, "MODIFIED", thing("c", "default", 14, `,"data":{"text":"other"}`, owner+manager+`,"deletionTimestamp":"2026-01-01T00:00:00Z"`))
@@ -96,7 +97,7 @@ summary  widgets.example.com: 7 writes (14 % changed nothing), 0 lists, 0 GETs, 
 	}
 }
 
-// Nothing of a Secret's data, and no token of a ServiceAccount, is told, kept, recorded or reported.
+// The data of a Secret and the token of a ServiceAccount are not logged, kept, recorded or reported.
 func TestSecrets(t *testing.T) {
 	var record, report bytes.Buffer
 	const secrets, accounts = "/api/v1/namespaces/default/secrets", "/api/v1/namespaces/default/serviceaccounts"

@@ -27,52 +27,53 @@ import (
 	"example.com/byhand/kit/testkit"
 )
 
-// Options say what a Proxy does besides passing requests on.
+// Options configure a Proxy.
 type Options struct {
-	// Address is where it listens, on loopback; port 0 is any free one.
+	// Address is the loopback address to listen on; port 0 selects a free port.
 	Address string
-	// Allowed are the names of findings that are none.
+	// Allowed are the names of findings that are not reported.
 	Allowed []string
-	// Known is a file with an earlier Report, "" for none: findings in the same places are not reported.
+	// Known is the file of an earlier Report, "" for none. Its findings are not reported again in the
+	// same places.
 	Known string
-	// Program is the name of the program, for the Report.
+	// Program is the program's name in the Report.
 	Program string
-	// Role is a file with the role of the program, "" for none.
+	// Role is the file with the program's role, "" for none.
 	Role string
 }
 
-// Proxy passes a program's requests on to an API server, with the credentials of its configuration.
-// Its methods are safe for concurrent use.
+// Proxy forwards a program's requests to an API server, with the credentials of its configuration. Its
+// methods are safe for concurrent use.
 type Proxy struct {
-	// Observer has the steps of what passes, for the log, the page and a recording.
+	// Observer has the steps, for the log, the page and a recording.
 	*observer.Observer
-	// Kubeconfig is the file that leads a program through the Proxy.
+	// Kubeconfig is the kubeconfig file of the Proxy.
 	Kubeconfig string
 
 	token      string
-	base       string // of every path: the API server may be behind another server
+	base       string // prefix of every path: the API server may be behind another server
 	reverse    *httputil.ReverseProxy
 	next       http.RoundTripper
 	stop       context.CancelFunc
 	running    sync.WaitGroup
 	requests   atomic.Int64
-	unreadable sync.Map          // what was said to be
-	kinds      map[string]string // by resource, of what there was at the start
+	unreadable sync.Map          // resources and encodings that were logged as unreadable
+	kinds      map[string]string // by resource, as discovered at the start
 	program    string
 	isReplay   bool
-	now        time.Time // of the step that is told
+	now        time.Time // of the step that is being logged
 	world      *world
 	findings   *findings
 
 	mu     sync.Mutex
-	unused []right // that its role gives, and that no request has needed yet
+	unused []right // rights of its role that no request has needed yet
 }
 
-// toldAfter is how long after it happened a step is told: two connections and a busy machine may be
-// between the event of a write and its answer.
+// toldAfter delays the log: two connections and a busy machine may separate a write's event from its
+// response.
 const toldAfter = 250 * time.Millisecond
 
-// newProxy returns one that listens nowhere.
+// newProxy returns a Proxy that does not listen.
 func newProxy(o Options) (p *Proxy, err error) {
 	p = &Proxy{token: rand.Text(), program: o.Program, world: newWorld(), kinds: map[string]string{}, Observer: observer.New(observer.Options{All: true, After: toldAfter})}
 	if p.findings, err = newFindings(o); err != nil {
@@ -84,8 +85,8 @@ func newProxy(o Options) (p *Proxy, err error) {
 	return p, err
 }
 
-// New listens, if the API server answers to which config leads: ctx ends the waiting for that. Close
-// ends the Proxy. An error says what to do.
+// New starts a Proxy when the API server of config answers; ctx limits the wait. Close stops it. An
+// error says what to do.
 func New(ctx context.Context, config *rest.Config, o Options) (*Proxy, error) {
 	p, err := newProxy(o)
 	if err != nil {
@@ -98,7 +99,7 @@ func New(ctx context.Context, config *rest.Config, o Options) (*Proxy, error) {
 	if _, err := connect.Check(ctx, client, config.Host); err != nil {
 		return nil, err
 	}
-	_, lists, _ := client.ServerGroupsAndResources() // as far as they are known
+	_, lists, _ := client.ServerGroupsAndResources() // partial results are enough
 	for _, list := range lists {
 		version, _ := schema.ParseGroupVersion(list.GroupVersion)
 		for _, one := range list.APIResources {
@@ -107,8 +108,8 @@ func New(ctx context.Context, config *rest.Config, o Options) (*Proxy, error) {
 	}
 	p.base = strings.TrimSuffix(client.RESTClient().Get().URL().Path, "/")
 	config = rest.CopyConfig(config)
-	config.NextProtos = []string{"http/1.1"} // An upgrade, such as exec, needs it.
-	config.WrapTransport = nil               // What it would change in an answer, the program must see.
+	config.NextProtos = []string{"http/1.1"} // needed for upgrades, such as exec
+	config.WrapTransport = nil               // The program must get responses unchanged.
 	if p.reverse, err = testkit.Forward(config); err != nil {
 		return nil, err
 	}
@@ -116,7 +117,7 @@ func New(ctx context.Context, config *rest.Config, o Options) (*Proxy, error) {
 	return p, p.listen(o.Address)
 }
 
-// listen serves at an address, and writes the kubeconfig that leads there.
+// listen serves at an address, and writes the kubeconfig for it.
 func (p *Proxy) listen(address string) error {
 	server, err := serve.Listen(address, false, func(*net.TCPAddr) http.Handler { return p })
 	if err != nil {
@@ -138,24 +139,24 @@ func (p *Proxy) listen(address string) error {
 	return nil
 }
 
-// ServeHTTP passes a request on that brings the token.
+// ServeHTTP forwards a request that has the token.
 func (p *Proxy) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if subtle.ConstantTimeCompare([]byte(r.Header.Get("Authorization")), []byte("Bearer "+p.token)) != 1 {
 		http.Error(w, "Unauthorized: use the kubeconfig that look has printed", http.StatusUnauthorized)
 		return
 	}
-	r.Header.Del("Authorization") // The token is the Proxy's own.
-	// The API server says how long a request may take.
+	r.Header.Del("Authorization") // The token is only for the Proxy.
+	// The API server limits the time of a request.
 	control := http.NewResponseController(w)
 	_, _ = control.SetReadDeadline(time.Time{}), control.SetWriteDeadline(time.Time{})
 	p.requests.Add(1)
 	p.reverse.ServeHTTP(w, r)
 }
 
-// Requests is how many have come.
+// Requests returns the number of requests so far.
 func (p *Proxy) Requests() int64 { return p.requests.Load() }
 
-// Close ends all requests, tells what is left to tell, and the findings, and removes the kubeconfig.
+// Close ends all requests, logs the remaining steps and the findings, and removes the kubeconfig.
 func (p *Proxy) Close() error {
 	p.stop()
 	p.running.Wait()

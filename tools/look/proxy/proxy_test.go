@@ -18,7 +18,8 @@ import (
 	"example.com/byhand/internal/tests"
 )
 
-// before returns a Proxy before any server, which is behind another one.
+// before returns a Proxy in front of a server with a path prefix, and the configuration of its
+// kubeconfig.
 func before(t *testing.T, handler http.Handler) (p *Proxy, config *rest.Config) {
 	t.Helper()
 	server := httptest.NewServer(http.StripPrefix("/cluster", handler))
@@ -35,9 +36,9 @@ func before(t *testing.T, handler http.Handler) (p *Proxy, config *rest.Config) 
 	return p, config
 }
 
-// Who has no token is refused, and the API server does not get it. An upgrade, such as exec and
-// port-forward need, passes both ways, and nothing of it is told. The kubeconfig is of one user, and goes with the
-// Proxy.
+// A request without the token is rejected, and does not reach the API server. An upgrade, as for exec
+// and port-forward, passes both ways, and is not logged. Only its owner can read the kubeconfig, which
+// is removed with the Proxy.
 func TestProxy(t *testing.T) {
 	s := tests.NewAPIServer()
 	p, config := before(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

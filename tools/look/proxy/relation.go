@@ -12,24 +12,24 @@ import (
 	"example.com/byhand/internal/observe/wire"
 )
 
-// names reports whether the name of another object is a value in this one, also in a text such as
-// "namespace/name" or "one,two". If they are in two namespaces, the other namespace must be named, too.
+// names reports whether this object has the other's name as a value, or as a part of one such as
+// "namespace/name" or "one,two". Across namespaces it must have the other's namespace, too.
 func (o *object) names(other *object) bool {
 	if other.Name == "" || !bytes.Contains(o.fields, []byte(other.Name)) {
-		return false // Most are. It is much faster.
+		return false // Most calls end here, which is much faster.
 	}
 	content := wire.Decode(o.fields)
 	unstructured.RemoveNestedField(content, "metadata", "namespace") // It names no object.
 	if o.resource != other.resource {
-		unstructured.RemoveNestedField(content, "metadata", "name") // Only a copy has the same name for a reason.
+		unstructured.RemoveNestedField(content, "metadata", "name") // The same name is a reference only in a copy, which has the same resource.
 	}
 	return mentions(content, other.Name) && (other.Namespace == "" || other.Namespace == o.Namespace || mentions(content, other.Namespace))
 }
 
-// ownFields are not searched for names: labels are for selectors, and owners are family.
+// ownFields are not searched for names: labels are for selectors, and owners are in family.
 var ownFields = sets.New("labels", "matchLabels", "selector", "ownerReferences", "managedFields")
 
-// mentions reports whether a word is a value in a part of an object, or a part of a value.
+// mentions reports whether a word is a value in v, or a part of one.
 func mentions(v any, word string) bool {
 	switch v := v.(type) {
 	case map[string]any:
@@ -47,14 +47,14 @@ func mentions(v any, word string) bool {
 	return false
 }
 
-// selector is a field of an object that selects others by their labels: Pods if its name is selector,
-// Rules if it is ruleSelector. matchExpressions are ignored.
+// selector is a field that selects objects by their labels: Pods if its name is selector, Rules if it
+// is ruleSelector. matchExpressions are ignored.
 type selector struct {
 	kind   string // the end of its name, in lower case
 	labels labels.Set
 }
 
-// selectors returns those in a part of an object.
+// selectors returns all selectors in a part of an object.
 func selectors(v any) (all []selector) {
 	content, _ := v.(map[string]any)
 	for name, inner := range content {
@@ -77,7 +77,7 @@ func selectors(v any) (all []selector) {
 	return all
 }
 
-// selects reports whether this object selects another one of its namespace.
+// selects reports whether this object selects the other one, in the same namespace.
 func (o *object) selects(other *object) bool {
 	return o.Namespace == other.Namespace && slices.ContainsFunc(o.selectors, func(s selector) bool {
 		return strings.HasSuffix(strings.ToLower(other.Kind), s.kind) && s.labels.AsSelector().Matches(labels.Set(other.Labels))

@@ -12,7 +12,7 @@ import (
 	"example.com/byhand/internal/observe/trace"
 )
 
-// version begins a recording. It changes when a recording has other fields.
+// version begins a recording. It changes with the recorded fields.
 const version = "recording 2 of "
 
 // RecordTo writes each step from now on to a recording.
@@ -21,8 +21,8 @@ func (p *Proxy) RecordTo(out io.Writer) {
 	p.Record(&trace.Step{Part: trace.PartProgram, What: trace.Started, Log: "look", Text: version + p.program}, nil)
 }
 
-// Replay prints the log of a recording, with today's causes and findings. It needs no API server, and
-// does not know which rights were used. The findings are those of the Proxy that it returns.
+// Replay prints the log of a recording, with the causes and findings of the current rules. It needs no
+// API server, and cannot report unused rights. The returned Proxy has the findings.
 func Replay(recording io.Reader, o Options, log io.Writer) (*Proxy, error) {
 	steps, err := trace.ReadRecording(recording)
 	if err == nil && (steps[0].What != trace.Started || !strings.HasPrefix(steps[0].Text, version)) {
@@ -40,7 +40,7 @@ func Replay(recording io.Reader, o Options, log io.Writer) (*Proxy, error) {
 	p.Print(observer.Flag{}, log)
 	exchanges, answered := map[int64]*exchange{}, 0
 	for i := range steps {
-		// Live, an answer is there before the steps that came shortly before it are told.
+		// Live, a response is read before the steps of the preceding toldAfter are logged.
 		for ; answered < len(steps) && steps[answered].Time.Sub(steps[i].Time) <= toldAfter; answered++ {
 			step := &steps[answered]
 			x := exchanges[step.CauseSeq]
@@ -77,7 +77,7 @@ func (p *Proxy) replayed(step *trace.Step) *exchange {
 	return x
 }
 
-// bodyOf returns what a step has of what was sent or came.
+// bodyOf returns the request or response body in a step.
 func bodyOf(step *trace.Step) []byte {
 	switch {
 	case step.What == trace.Sent:

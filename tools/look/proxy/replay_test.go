@@ -10,8 +10,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// Each recording in testdata is of one way in which objects are related, or of one way to waste requests.
-// Its log, with the causes and the findings, is beside it.
+// Each recording in testdata shows one relation between objects, or one way to waste requests. The .log
+// file has its log, with the causes and findings.
 func TestRecordings(t *testing.T) {
 	recordings, err := filepath.Glob("testdata/*.jsonl")
 	if err != nil || len(recordings) == 0 {
@@ -45,7 +45,7 @@ func replay(t *testing.T, file string, o Options) (log string, p *Proxy) {
 	return out.String(), p
 }
 
-// The findings of an earlier report are not reported again, in the same places.
+// Known findings of an earlier report are not reported again, in the same places.
 func TestKnown(t *testing.T) {
 	const file = "testdata/writes.jsonl"
 	_, first := replay(t, file, Options{Allowed: []string{"timestamp-write"}})

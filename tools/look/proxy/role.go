@@ -14,13 +14,13 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// right is what a rule gives. Each of its words may be *.
+// right is one permission of a rule. Each of its words may be *.
 type right struct{ verb, group, resource string }
 
 // covers reports whether a word of a rule covers one that a request needs.
 func covers(given, needed string) bool { return given == "*" || given == needed }
 
-// readRole reads the rights that the Roles and ClusterRoles in a file give.
+// readRole reads the rights in a file of Roles and ClusterRoles.
 func readRole(file string) (given []right, err error) {
 	text, err := os.ReadFile(file)
 	for document := range strings.SplitSeq(string(text), "\n---") {
@@ -45,7 +45,7 @@ func readRole(file string) (given []right, err error) {
 	return given, nil
 }
 
-// use notes what a request needed; response is nil if there is none.
+// use removes the rights that a request needed from the unused ones; response may be nil.
 func (p *Proxy) use(x *exchange, response *http.Response) {
 	if x.resource == "" {
 		return

@@ -15,7 +15,7 @@ import (
 	"example.com/byhand/internal/observe/trace"
 )
 
-// table has all findings that there can be.
+// table has all possible findings.
 var table = []Finding{
 	{Name: "no-op-write", What: "a write that changed nothing",
 		Advice: "Compare the object in the cache with the wanted one before you write, and treat a default of the API server as equal.",
@@ -71,22 +71,22 @@ var table = []Finding{
 }
 
 const (
-	inRow      = 2                // times that are no finding yet
-	inLoop     = 10               // writes in a row are no progress in steps any more
-	longPause  = 10 * time.Second // between tries is no haste
+	inRow      = 2                // occurrences that are not yet a finding
+	inLoop     = 10               // own-event writes that may still be progress in steps
+	longPause  = 10 * time.Second // from this pause on, a retry is slow enough
 	shortWatch = time.Second
-	mostPaced  = 8 // requests with the same pause between them are no chance
+	mostPaced  = 8 // requests with the same pause that are no coincidence
 	mostPolls  = 10
 	heldFor    = 10 * time.Second
-	noRetry    = 30 * time.Second // without another try, and three times as long as the last pause
+	noRetry    = 30 * time.Second // without a retry, and longer than three times the last pause
 )
 
-// place is where a finding is: the verb and the resource.
+// place returns the verb and the resource of a request.
 func (x *exchange) place() string {
 	return strings.ToUpper(x.Verb()) + " " + path.Join(x.resource, x.Target.Subresource)
 }
 
-// judgeWrite finds what is wasted or wrong in a write.
+// judgeWrite reports the findings of a write.
 func (p *Proxy) judgeWrite(w *write) {
 	f, place := p.findings, w.place()
 	isDone := w.failed == ""
@@ -127,7 +127,7 @@ func (p *Proxy) judgeWrite(w *write) {
 	}
 }
 
-// judgeRejected finds the rejected writes of an object, of any if it is nil, that were not sent again.
+// judgeRejected reports rejected writes that were not repeated: of o, or of all objects if o is nil.
 func (p *Proxy) judgeRejected(o *object) {
 	for key, w := range p.findings.rejected {
 		passed := p.now.Sub(w.At)
@@ -139,7 +139,7 @@ func (p *Proxy) judgeRejected(o *object) {
 	}
 }
 
-// judgeRead finds what is wasted or wrong in what was read.
+// judgeRead reports the findings of a read.
 func (p *Proxy) judgeRead(n note) {
 	f := p.findings
 	s := f.stream(n)
@@ -154,7 +154,7 @@ func (p *Proxy) judgeRead(n note) {
 	isList := n.What == trace.Listed && n.Query.Get("continue") == ""
 	isWhole := isList || n.What == trace.Opened && n.Query.Get("sendInitialEvents") == "true"
 	isExtra := isList && n.Query.Get("limit") == "" && isWatched
-	// A program that was started anew lists anew, and takes longer.
+	// A restarted program also lists again, but takes longer.
 	isAgain := isWhole && !isExtra && !s.expired && s.open == 0 && n.At.Sub(s.ended) < 2*shortWatch
 	isSame := false
 	if n.What == trace.Answered && !n.isWrite() {
@@ -186,7 +186,8 @@ func (p *Proxy) judgeRead(n note) {
 	}
 }
 
-// finish tells what is left to tell, finds what is left at the end, and names all findings.
+// finish logs the remaining steps, reports the findings that need the end of the run, and lists all
+// findings.
 func (p *Proxy) finish() {
 	p.Observer.Close()
 	f := p.findings
@@ -206,7 +207,7 @@ func (p *Proxy) finish() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	for _, right := range p.unused {
-		isAsked := !strings.HasSuffix(right.resource, "/finalizers") // No request asks for that.
+		isAsked := !strings.HasSuffix(right.resource, "/finalizers") // No request needs this right.
 		p.found("unused-right", isAsked, fmt.Sprint(right), "%s %s in the API group %s", right.verb, right.resource, cmp.Or(right.group, `""`))
 	}
 	for _, one := range p.Findings() {
@@ -220,5 +221,5 @@ func (p *Proxy) finish() {
 		c := f.summary[resource]
 		p.remark("summary", "%s: %d writes (%d %% changed nothing), %d lists, %d GETs, %d conflicts", resource, c.Writes, 100*c.NoOps/max(c.Writes, 1), c.Lists, c.GETs, c.Conflicts)
 	}
-	p.Observer.Close() // These are lines, too.
+	p.Observer.Close() // This publishes the remarks.
 }

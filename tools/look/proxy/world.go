@@ -23,34 +23,34 @@ const (
 	mostObjects    = 8 << 10
 	mostHappenings = 8 << 10
 	biggestObject  = 8 << 10
-	// mostAnnotation is how long an annotation may be that is kept.
+	// mostAnnotation is the longest annotation value that is kept.
 	mostAnnotation = 256
-	// mostOwners is how far owners are followed.
+	// mostOwners is how many owners are followed.
 	mostOwners = 8
-	// partial is the kind of an object of which only the metadata was asked for.
+	// partial is the kind of an object that was requested as metadata only.
 	partial = "PartialObjectMetadata"
 )
 
-// recent has the newest values by their keys. It is safe for concurrent use.
+// recent has the newest values by key. It is safe for concurrent use.
 type recent[T any] struct{ *lru.Cache }
 
 func newRecent[T any]() recent[T] { return recent[T]{lru.New(mostObjects)} }
 
-// of returns the zero value for what is not known.
+// of returns the zero value for an unknown key.
 func (r recent[T]) of(key string) T {
 	known, _ := r.Get(key)
 	value, _ := known.(T)
 	return value
 }
 
-// world is what is known of the objects. It is for one caller at a time.
+// world has the known objects. Only wrote may be called concurrently.
 type world struct {
 	objects recent[*object] // by resource and key
 	byUID   recent[*object]
-	own     recent[time.Time] // when the program's write began, by the resource and version that it made, or by the UID of what it deleted
-	made    recent[string]    // the version that the program's last write has made of an object, by resource and key
-	sent    recent[*write]    // the last ones, by method, path and name
-	// happened has the newest events in the order in which they came.
+	own     recent[time.Time] // start of the program's write, by resource and resulting version, or by the UID of the deleted object
+	made    recent[string]    // version from the program's last write of an object, by resource and key
+	sent    recent[*write]    // the last writes, by exchange.key
+	// happened has the newest events, in the order of arrival.
 	happened []happening
 	busy     time.Time // since when the program has sent without a break
 	lastSent time.Time
@@ -60,32 +60,32 @@ func newWorld() *world {
 	return &world{objects: newRecent[*object](), byUID: newRecent[*object](), own: newRecent[time.Time](), made: newRecent[string](), sent: newRecent[*write]()}
 }
 
-// object is one as it was last seen.
+// object is an object as last seen.
 type object struct {
-	metav1.PartialObjectMetadata // without what is long
+	metav1.PartialObjectMetadata // without annotations and old managedFields
 	resource                     string
-	gone, deleted                bool        // deleted: an event said so
-	heard                        bool        // an event or a list had this version
+	gone, deleted                bool        // deleted: by an event
+	heard                        bool        // the program has received this version
 	fields                       []byte      // JSON, nil if it is too big
 	family                       []types.UID // its own UID and its owner's
 	selectors                    []selector
-	// by wrote it last, and in that second, as far as managedFields tell.
+	// by is the last writer, and at its second, as far as managedFields show.
 	by string
 	at int64
 }
 
 func (o *object) key() string { return keyOf(o.Namespace, o.Name) }
 
-// String is what people call it.
+// String returns the kind and the key.
 func (o *object) String() string { return o.Kind + " " + o.key() }
 
-// keyOf is an object's key: its name, after a namespace if it has one.
+// keyOf returns an object's key: namespace/name, or the name of a cluster-scoped object.
 func keyOf(namespace, name string) string { return cache.NewObjectName(namespace, name).String() }
 
-// read returns what is kept of an object.
+// read returns the parts of an object that are kept.
 func (x *exchange) read(meta metav1.PartialObjectMetadata, content map[string]any) *object {
 	o := &object{resource: x.resource, PartialObjectMetadata: meta}
-	for _, m := range o.ManagedFields { // That of the subresource scale has no time.
+	for _, m := range o.ManagedFields { // The entry of the subresource scale has no time.
 		if at := ptr.Deref(m.Time, metav1.Time{}).Unix(); at >= o.at {
 			o.by, o.at = m.Manager, at
 		}
@@ -99,7 +99,7 @@ func (x *exchange) read(meta metav1.PartialObjectMetadata, content map[string]an
 	u.SetManagedFields(o.ManagedFields)
 	u.SetAnnotations(o.Annotations)
 	if x.resource == "secrets" {
-		u.SetAnnotations(nil) // kubectl's last-applied-configuration has the data, too.
+		u.SetAnnotations(nil) // kubectl's last-applied-configuration contains the data, too.
 		delete(content, "data")
 		delete(content, "stringData")
 	}
@@ -112,7 +112,7 @@ func (x *exchange) read(meta metav1.PartialObjectMetadata, content map[string]an
 	return o
 }
 
-// recorded is what a recording has of an object: its fields, or only its metadata.
+// recorded returns an object for a recording: its fields, or only its metadata.
 func (o *object) recorded() json.RawMessage {
 	if o.fields != nil {
 		return o.fields
@@ -123,8 +123,8 @@ func (o *object) recorded() json.RawMessage {
 	return text
 }
 
-// learn notes how an object is now, and returns how it was, nil if it was not known. An older state
-// changes nothing.
+// learn stores an object, and returns its previous version, nil if not known. It does not store an
+// older version.
 func (w *world) learn(now *object) (before *object) {
 	if before = w.known(now.resource, now.key()); before != nil && isOlder(now.ResourceVersion, before.ResourceVersion) {
 		return before
@@ -135,8 +135,8 @@ func (w *world) learn(now *object) (before *object) {
 	return before
 }
 
-// see learns of the object in a text. One that is known in that version is not decoded again: most come
-// twice, in the answer to a write and in the event of it.
+// see stores the object in a message. It does not decode a known version again: most versions come
+// twice, in the response to a write and in its event.
 func (w *world) see(x *exchange, meta metav1.PartialObjectMetadata, text []byte) (now, before *object) {
 	before = w.known(x.resource, keyOf(meta.Namespace, meta.Name))
 	if before != nil && (before.fields != nil || x.partial) && before.ResourceVersion == meta.ResourceVersion {
@@ -146,7 +146,7 @@ func (w *world) see(x *exchange, meta metav1.PartialObjectMetadata, text []byte)
 	return now, w.learn(now)
 }
 
-// sends notes that the program sent a request.
+// sends records the time of a request.
 func (w *world) sends(at time.Time) {
 	if at.Sub(w.lastSent) > aBreak {
 		w.busy = at
@@ -159,7 +159,7 @@ func isOlder(version, than string) bool {
 	return err == nil && order < 0
 }
 
-// known returns an object as it was last seen, nil if it is gone.
+// known returns an object as last seen, nil if it is unknown or gone.
 func (w *world) known(resource, key string) *object {
 	if o := w.objects.of(resource + " " + key); o != nil && !o.gone {
 		return o
@@ -167,8 +167,8 @@ func (w *world) known(resource, key string) *object {
 	return nil
 }
 
-// wrote notes, as soon as an answer is there, what the program has written: the event of it may be
-// told before the answer. Unlike the others it may be called at any time.
+// wrote records the result of a write as soon as the response arrives: its event may be logged before
+// the response. Unlike the other methods it may be called at any time.
 func (w *world) wrote(x *exchange, answer []byte) {
 	id := x.resource + " " + x.answer.ResourceVersion
 	if x.Method == http.MethodDelete {
@@ -177,24 +177,24 @@ func (w *world) wrote(x *exchange, answer []byte) {
 	if isReleased(x.answer) {
 		w.own.Add(string(x.answer.UID), x.At)
 	}
-	// The answer to a write that changes nothing has the version of an earlier one.
+	// The response to a write that changes nothing has the version of an earlier write.
 	if w.own.of(id).IsZero() {
 		w.own.Add(id, x.At)
 	}
 }
 
-// isReleased reports whether an object ceases to exist with the write that was answered so.
+// isReleased reports whether the write that returned o ended the object's existence.
 func isReleased(o metav1.PartialObjectMetadata) bool {
 	return o.DeletionTimestamp != nil && len(o.Finalizers) == 0 && ptr.Deref(o.DeletionGracePeriodSeconds, 0) == 0
 }
 
-// isOwn reports whether a write of the program led to an event.
+// isOwn reports whether a write of the program caused an event.
 func (w *world) isOwn(n note, o *object) bool {
 	began := cmp.Or(w.own.of(o.resource+" "+o.ResourceVersion), w.own.of(string(o.UID)))
 	return !began.IsZero() && began.Before(n.Time)
 }
 
-// controllerOf is the owner that controls an object, else its first one, the zero value for none.
+// controllerOf returns the controlling owner, else the first owner, else the zero value.
 func controllerOf(o *object) metav1.OwnerReference {
 	if len(o.OwnerReferences) == 0 {
 		return metav1.OwnerReference{}
@@ -202,10 +202,10 @@ func controllerOf(o *object) metav1.OwnerReference {
 	return ptr.Deref(metav1.GetControllerOfNoCopy(o), o.OwnerReferences[0])
 }
 
-// root names the first owner of an object, or the object itself.
+// root names the topmost owner of an object, or the object itself.
 func (w *world) root(o *object) (name string) {
 	name = o.String()
-	for range mostOwners { // Owners may go round in a circle.
+	for range mostOwners { // Owner references may form a cycle.
 		owner := controllerOf(o)
 		if owner.UID == "" {
 			break
@@ -218,7 +218,7 @@ func (w *world) root(o *object) (name string) {
 	return name
 }
 
-// text returns a field of an object that is a text, or "".
+// text returns a string field of an object, "" if not found.
 func text(content map[string]any, fields ...string) string {
 	value, _, _ := unstructured.NestedString(content, fields...)
 	return value
