@@ -19,15 +19,15 @@
 // # Stored data
 //
 // The Proxy keeps an object's fields, without annotations of over 256 bytes and with only the newest of
-// its managedFields. It keeps no data and annotations of a Secret. Of an object over 8 KiB it keeps
-// only the metadata. It keeps at most 8,192 objects, and the newest 8,192 events. It never keeps
-// headers, and so no credentials, and no response of a subresource but status. It does not read
-// upgrades, logs, reviews and Events.
+// its managedFields. It keeps no data and annotations of a Secret, and only the metadata of objects
+// over 8 KiB. It keeps at most 8,192 objects, and the newest 8,192 events. It never keeps headers, and
+// so no credentials, and no response of a subresource but status. It does not read upgrades, logs,
+// reviews and Events.
 //
 // # The cause of a write
 //
-// The cause is the newest event that fits: at most a second old, or two seconds if it is another
-// client's. It must be of the object itself, its owner, an object with the same owner, or an object
+// The cause is the newest event that fits: at most a second old, or two seconds if it comes from
+// another client. It must be of the object itself, its owner, an object with the same owner, or an object
 // that names or selects the object or its owner, or the other way around. Events of other clients come
 // before events of the program's own writes. A reconcile sends each write once, so an event that caused
 // a write does not cause the same write again. Without an event of another client, a write after a

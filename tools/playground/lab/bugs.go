@@ -14,7 +14,7 @@ import (
 	"example.com/byhand/controller"
 )
 
-// Bugs that the wiring of a replica alone can have: the lesson's code stays as it is.
+// Bugs in the wiring of a replica; the lesson's code stays unchanged.
 const (
 	noBug          = "none"
 	deafToDeletion = "deaf-to-deletion"
@@ -34,7 +34,7 @@ func init() {
 	}}
 }
 
-// anew ends every process and starts one with a bug.
+// anew stops every process and starts one with a bug.
 func (p *Playground) anew(bug string) {
 	p.era.Add(1)
 	_, _ = p.stop(nil)
@@ -44,12 +44,12 @@ func (p *Playground) anew(bug string) {
 	p.start()
 }
 
-// deaf is a handler that does not hear of deletions.
+// deaf is a handler that ignores deletions.
 type deaf struct{ cache.ResourceEventHandler }
 
 func (deaf) OnDelete(any) {}
 
-// spoil puts the bug into a reconcile.
+// spoil adds the bug to a reconcile.
 func (r *replica) spoil(next controller.Reconcile) controller.Reconcile {
 	return func(ctx context.Context, key cache.ObjectName) (time.Duration, error) {
 		requeueAfter, err := next(ctx, key)
@@ -63,7 +63,7 @@ func (r *replica) spoil(next controller.Reconcile) controller.Reconcile {
 	}
 }
 
-// wrong is a client of Deployments that may have a bug.
+// wrong is a client for Deployments that may have a bug.
 type wrong struct {
 	appsv1client.DeploymentsGetter
 	appsv1client.DeploymentInterface // of one namespace
@@ -93,7 +93,7 @@ func (w wrong) Create(ctx context.Context, deployment *appsv1.Deployment, option
 	return w.DeploymentInterface.Create(ctx, deployment, options)
 }
 
-// forgetful is the cache of a program that does not look for Deployments of an earlier name.
+// forgetful is the store of a program that does not search for Deployments of an earlier name.
 type forgetful struct{ cache.Indexer }
 
 func (forgetful) ByIndex(string, string) ([]any, error) { return nil, nil }

@@ -19,17 +19,17 @@ import (
 	"example.com/byhand/informer"
 )
 
-// edges is the handler and the reconcile of an edge-triggered program. It does what an event of a Foo
-// says: it creates a Deployment for a new Foo or a new name, and adds the difference of the replicas.
-// It does not correct what no event of a Foo says: a change while it was down, or one of the Deployment.
+// edges is the handler and the reconcile of an edge-triggered program. It acts on events of Foos: it
+// creates a Deployment for a new Foo or a new name, and adds the difference in replicas. It does not
+// correct a change of the Deployment, or one made while it was down.
 type edges struct {
 	cache.ResourceEventHandler // of Foos
 	*foo.Reconciler            // It creates the Deployment.
 
-	done sync.Map // by UID, each Foo as it was when the last change of it was done
+	done sync.Map // by UID, each Foo as of its last handled change
 }
 
-// OnAdd is called for each Foo of the first list, too, which is no change.
+// OnAdd is also called for the Foos of the first list, which did not change.
 func (e *edges) OnAdd(obj any, isInInitialList bool) {
 	if isInInitialList {
 		e.done.Store(obj.(*v1alpha1.Foo).UID, obj)
@@ -67,7 +67,7 @@ func (e *edges) Reconcile(ctx context.Context, key cache.ObjectName) (requeueAft
 	return requeueAfter, err
 }
 
-// writeStatus reports the replicas, and writes no Deployment. If the name is taken, the status stays as it is.
+// writeStatus reports the replicas, and writes no Deployment. If the name is taken, it writes nothing.
 func (e *edges) writeStatus(ctx context.Context, is *v1alpha1.Foo) error {
 	named, exists, _ := e.DeploymentStore.GetByKey(is.Namespace + "/" + is.Spec.DeploymentName)
 	if exists && !metav1.IsControlledBy(named.(*appsv1.Deployment), is) {

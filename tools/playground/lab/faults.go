@@ -15,10 +15,10 @@ import (
 	"example.com/byhand/kit/testkit"
 )
 
-// switches are what stays on until it is turned off.
+// switches are the faults that stay on until turned off.
 var switches = []string{"quota", "webhook", "lose", "hold", "slow", "busy"}
 
-// slowness is how long each answer of a slow server takes longer.
+// slowness is the extra time of each response of a slow server.
 const slowness = time.Second
 
 func init() {
@@ -34,8 +34,8 @@ func init() {
 		return "Cut the watches.", nil
 	}}
 	commands["forget"] = command{do: func(p *Playground, _ []string) (string, error) {
-		// A watch that comes back must have missed something that is forgotten. It is cut last, or it
-		// may be back before.
+		// A reconnecting watch must have missed a compacted event, so add one. Cut last: a watch may
+		// reconnect at once.
 		p.api.Add("/api/v1/namespaces/default/events/playground-"+strconv.Itoa(p.api.Version()), &unstructured.Unstructured{Object: map[string]any{}})
 		p.api.Compact()
 		p.cut()
@@ -62,8 +62,7 @@ func init() {
 	}}
 }
 
-// reset ends what goes on and leaves an empty cluster with one controller, which knows nothing
-// of it.
+// reset turns all faults off, and leaves an empty cluster with one new controller.
 func reset(p *Playground, _ []string) (string, error) {
 	for _, name := range switches {
 		p.turn(name, false)
@@ -77,7 +76,7 @@ func reset(p *Playground, _ []string) (string, error) {
 	return "The cluster is empty again.", nil
 }
 
-// stop ends every process, in order: the Lease is given back.
+// stop ends every process, and deletes the Lease as on a clean exit.
 func (p *Playground) stop([]string) (string, error) {
 	for _, r := range p.running() {
 		p.bury(r)
@@ -112,7 +111,8 @@ func (p *Playground) turn(name string, on bool) {
 	}
 }
 
-// badLuck answers a request of the program in the server's place, if a switch says so.
+// badLuck applies the active faults to a request of the program, and reports whether it wrote the
+// response.
 func (p *Playground) badLuck(w http.ResponseWriter, r *http.Request) bool {
 	target := testkit.TargetOf(r.URL.Path)
 	if target.Resource == "leases" || target.Resource == "events" {

@@ -12,16 +12,15 @@ import (
 )
 
 const (
-	// collectEvery and availableEvery are how fast the other programs act: slowly enough to
-	// be seen.
+	// collectEvery and availableEvery are the pace of the other programs, slow enough to be seen.
 	collectEvery   = 500 * time.Millisecond
 	availableEvery = 700 * time.Millisecond
-	// mostHistory bounds the memory: after so many changes they are compacted, as a real
-	// server does every five minutes.
+	// mostHistory bounds the memory: the server compacts after so many changes. A real one does every
+	// five minutes.
 	mostHistory = 5000
 )
 
-// others plays the other programs of a cluster until ctx is done. Their writes meet no bad luck.
+// others runs the other programs of a cluster until ctx is done. Faults do not affect their writes.
 func (p *Playground) others(ctx context.Context) {
 	every := func(pause time.Duration, act func()) {
 		go wait.UntilWithContext(ctx, func(context.Context) { act() }, pause)
@@ -44,8 +43,8 @@ func (p *Playground) others(ctx context.Context) {
 	every(availableEvery, func() { p.api.Each("deployments", rollOut) })
 }
 
-// rollOut is one step of the Deployment controller: it sees the newest spec, and one Pod more
-// is available. Those that are too many go at once.
+// rollOut is one step of the Deployment controller: it observes the newest spec, and one more Pod
+// becomes available. Surplus Pods go at once.
 func rollOut(object *unstructured.Unstructured) {
 	deployment := &appsv1.Deployment{}
 	if object.GetDeletionTimestamp() != nil || runtime.DefaultUnstructuredConverter.FromUnstructured(object.Object, deployment) != nil || deployment.Spec.Replicas == nil {

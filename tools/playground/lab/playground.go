@@ -19,13 +19,13 @@ import (
 )
 
 const (
-	// showEvery is how often the page is told what the server has stored, and settle how much later:
-	// an observer publishes its steps after some 40 ms, and the page takes both in their order.
+	// showEvery is how often the page gets the state of the server, and settle by how much later: an
+	// observer publishes its steps after some 40 ms, and the page needs both in order.
 	showEvery = 200 * time.Millisecond
 	settle    = 80 * time.Millisecond
-	// restartAfter is when a process that has ended by itself is started again.
+	// restartAfter is when a process that exited by itself is restarted.
 	restartAfter = 3 * time.Second
-	// mostSteps is how many steps are told at once.
+	// mostSteps is how many steps one message has.
 	mostSteps = 500
 )
 
@@ -33,71 +33,71 @@ const (
 type Playground struct {
 	ctx  context.Context
 	api  *testkit.APIServer
-	user rest.Interface // the visitor's client, which meets no bad luck
+	user rest.Interface // the visitor's client, unaffected by faults
 	tell Tell
 
-	writing    sync.Mutex   // held while a write is carried out and told
-	era        atomic.Int32 // ends when every process is replaced
+	writing    sync.Mutex   // held while a write is executed and recorded
+	era        atomic.Int32 // changes when every process is replaced
 	interfered atomic.Bool  // whether another client has written before the last PUT
 
 	mu        sync.Mutex
 	on        map[string]bool // the switches
-	release   func()          // lets the watches go that are held
-	replicas  []*replica      // that are alive
-	shown     *replica        // the one that leads: its steps are told
-	heldSince int             // the version since which a watch is held
+	release   func()          // releases the held watches
+	replicas  []*replica      // alive
+	shown     *replica        // the leader, whose steps the page gets
+	heldSince int             // version at which the watches were held
 	started   int
 	bug       string
 }
 
-// Tell hears what the page is to show. body becomes JSON:
+// Tell receives the messages for the page. body becomes JSON:
 //
-//	hello  Hello   another process leads
+//	hello  Hello   a new process leads
 //	news   News    its next steps
 //	gone   nil     it has ended
-//	state  State   what is so now, whenever that has changed
-//	said   Said    what came of a command
+//	state  State   the current state, after each change
+//	said   Said    the result of a command
 //	write  *trace.Step  a write while no process leads; else it is among the steps
 type Tell func(kind string, body any)
 
-// Hello begins the steps of the process that leads now.
+// Hello precedes the steps of a new leader.
 type Hello struct {
 	Process string `json:"process"`
 	Played  bool   `json:"played"` // in a tab, with no cluster to reach
 }
 
-// News are the next steps of a process.
+// News are the next steps of the leader.
 type News struct {
 	Steps []*trace.Step `json:"steps"`
 }
 
-// State is what is so now: kubectl's tables, the switches, and the processes.
+// State is the current state: kubectl's tables, the switches, and the processes.
 type State struct {
 	At          int64           `json:"at"` // in milliseconds since 1970
 	Foos        [][]string      `json:"foos"`
 	Deployments [][]string      `json:"deployments"`
 	On          map[string]bool `json:"on"`
-	Replicas    []string        `json:"replicas"` // each with what it does
-	// Held is how many changes of Deployments a held watch has not delivered, Store what the
-	// controller's store has of each Deployment then.
+	Replicas    []string        `json:"replicas"` // each with its role
+	// Held is how many changes of Deployments the held watches have not delivered; Store has the
+	// replicas of each Deployment in the controller's store meanwhile.
 	Held  int               `json:"held"`
 	Store map[string]string `json:"store"`
-	// Lease is when the Lease of a process that has ended expires, in milliseconds since 1970,
-	// 0 if one leads.
+	// Lease is when the Lease of an ended process expires, in milliseconds since 1970, 0 while a
+	// process leads.
 	Lease int64  `json:"lease"`
 	Bug   string `json:"bug"`
 }
 
-// Said is a command of the visitor and what came of it, or what came by itself.
+// Said is the result of a visitor's command, or, without a command, the exit of a process.
 type Said struct {
 	Command string `json:"command"`
-	Kubectl string `json:"kubectl"` // the same as a user types it
+	Kubectl string `json:"kubectl"` // the same as a user would type it
 	Answer  string `json:"answer"`
 	Refused bool   `json:"refused"`
 }
 
-// New starts a cluster with one replica of the program, which runs until ctx is done. tell hears
-// everything, from several goroutines, and must not wait.
+// New starts a cluster with one replica of the program, which runs until ctx is done. tell is called
+// from several goroutines, and must not block.
 func New(ctx context.Context, tell Tell) *Playground {
 	p := &Playground{ctx: ctx, api: newAPIServer(), tell: tell, on: map[string]bool{}, bug: noBug}
 	p.api.Next = p.noteWrites(p.api.Next)
@@ -137,12 +137,12 @@ func (p *Playground) start() {
 	}()
 }
 
-// follow tells the steps of a replica that has begun to lead, until another one leads.
+// follow passes on the steps of a replica that has become leader, until another replica leads.
 func (p *Playground) follow(r *replica) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if r.alive.Err() != nil {
-		return // It was killed as it got the Lease.
+		return // It was killed while it got the Lease.
 	}
 	p.shown = r
 	p.tell("hello", Hello{Process: r.name, Played: true})
@@ -160,7 +160,7 @@ func (p *Playground) follow(r *replica) {
 	}()
 }
 
-// bury takes a replica out that has ended or is to end.
+// bury stops a replica, if it has not ended, and removes it.
 func (p *Playground) bury(r *replica) {
 	r.exit(errKilled)
 	r.observe.Close()
@@ -173,14 +173,14 @@ func (p *Playground) bury(r *replica) {
 	}
 }
 
-// running are the replicas that are alive, the oldest first.
+// running returns the live replicas, oldest first.
 func (p *Playground) running() []*replica {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return slices.Clone(p.replicas)
 }
 
-// show tells the state whenever it has changed.
+// show sends the state after each change.
 func (p *Playground) show(ctx context.Context) {
 	before := ""
 	for tick := time.NewTicker(showEvery); ctx.Err() == nil; <-tick.C {

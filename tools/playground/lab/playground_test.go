@@ -19,22 +19,22 @@ import (
 	"example.com/byhand/tools/playground/lab"
 )
 
-// visit is a visitor in a cluster where time passes only when everything waits.
+// visit is a visitor in a cluster in which time passes only when all goroutines wait.
 type visit struct {
 	*testing.T
 	*lab.Playground
 	mu   sync.Mutex
 	said []lab.Said
-	from []string // the replicas whose steps were told, and "gone"
+	from []string // the replicas whose steps were received, and "gone"
 	seen string   // what the steps say
-	// wrote are the writes that were told, without those of a status, by whom.
+	// wrote are the received writes, without status writes, each with its writer.
 	wrote []string
 }
 
-// inTheCluster calls do in a cluster of its own.
+// inTheCluster calls do in a new cluster.
 func inTheCluster(t *testing.T, do func(v *visit)) {
 	t.Helper()
-	// One of them sleeps by a clock from outside the bubble.
+	// One of these sleeps by a clock outside the bubble.
 	utilruntime.ErrorHandlers = nil
 	synctest.Test(t, func(t *testing.T) {
 		ctx, cancel := context.WithCancel(quiet.Context(t))
@@ -44,7 +44,7 @@ func inTheCluster(t *testing.T, do func(v *visit)) {
 		v.passes() // until the first replica leads
 		do(v)
 		cancel()
-		time.Sleep(time.Minute) // until all has ended that waits for its time
+		time.Sleep(time.Minute) // until all timers have ended
 	})
 }
 
@@ -68,7 +68,7 @@ func (v *visit) hear(kind string, body any) {
 	}
 }
 
-// write notes a step if it is a write, other than of a status. The caller holds the mutex.
+// write records a step if it is a write, but not of a status. The caller holds the mutex.
 func (v *visit) write(step *trace.Step) {
 	if step.Part != "server" || strings.HasSuffix(step.Request.Path, "/status") {
 		return
@@ -82,7 +82,7 @@ func (v *visit) write(step *trace.Step) {
 	v.wrote = append(v.wrote, write)
 }
 
-// processes are those whose steps were told so far.
+// processes returns the processes whose steps were received so far.
 func (v *visit) processes() []string {
 	v.mu.Lock()
 	defer v.mu.Unlock()
@@ -92,10 +92,10 @@ func (v *visit) processes() []string {
 // passes lets time pass until the cluster is quiet.
 func (v *visit) passes() {
 	time.Sleep(30 * time.Second)
-	synctest.Wait() // What was heard can be read without the mutex.
+	synctest.Wait() // The received messages can be read without the mutex.
 }
 
-// does carries out commands, and lets time pass after each, but little after one that ends in &.
+// does executes commands, and lets time pass after each, but little after a command that ends in &.
 func (v *visit) does(commands ...string) {
 	v.Helper()
 	for _, command := range commands {
@@ -128,10 +128,10 @@ const (
 	deployment = "one 2/2 2 nginx:1.29 Foo one"
 )
 
-// Each thing that a visitor can do leads to what the program makes of it.
+// Each command of a visitor leads to the expected reaction of the program.
 func TestCommands(t *testing.T) {
 	for name, test := range map[string]struct {
-		commands string // after there is a Foo one of two replicas
+		commands string // with a Foo one of two replicas
 		want     []string
 	}{
 		"create":               {"create other else 1", []string{ready, "other else 1 1 True Available", "else 1/1 1 nginx:1.29 Foo other", deployment}},
@@ -174,7 +174,7 @@ func TestCommands(t *testing.T) {
 	}
 }
 
-// A command can come from a link. A rejected one says why, and changes nothing.
+// A command is untrusted text. A rejected one says why, and changes nothing.
 func TestRefusals(t *testing.T) {
 	inTheCluster(t, func(v *visit) {
 		before := fmt.Sprint(v.State())
@@ -200,12 +200,12 @@ func TestRefusals(t *testing.T) {
 	})
 }
 
-// The steps that are told are those of the process that leads. One that is killed does not give
-// its Lease away, and one that exits is started again.
+// Only the leader's steps are passed on. A killed process does not release its Lease, and a process
+// that exits is restarted.
 func TestWhoseStepsAreTold(t *testing.T) {
 	inTheCluster(t, func(v *visit) {
 		v.does("start", "kill &")
-		time.Sleep(2 * time.Second) // The Lease is good for one more.
+		time.Sleep(2 * time.Second) // The Lease is valid for one more second.
 		if from := v.processes(); len(from) != 2 {
 			t.Errorf("the leader was killed, and at once another one leads: %s", from)
 		}
@@ -222,7 +222,7 @@ func TestWhoseStepsAreTold(t *testing.T) {
 	})
 }
 
-// A server that has forgotten is one that the informers list again.
+// After a compaction the informers list again.
 func TestForget(t *testing.T) {
 	inTheCluster(t, func(v *visit) {
 		v.does("create one one 1", "cut")
@@ -234,8 +234,8 @@ func TestForget(t *testing.T) {
 	})
 }
 
-// Each write is told with who wrote it, and what is there now: a correction, a refusal, a
-// conflict with another client, and what the garbage collector does.
+// Each write is shown with its writer and the resulting spec: a correction, a rejection, a conflict
+// with another client, and a garbage collection.
 func TestWrites(t *testing.T) {
 	for name, test := range map[string]struct{ commands, want string }{
 		"corrected":  {"scale-deployment one 7", "you: PATCH Deployment one 200 7; controller-1: PUT Deployment one 200 2"},
@@ -259,8 +259,8 @@ func TestWrites(t *testing.T) {
 	}
 }
 
-// What waits is told: what a held watch keeps back, what the store has meanwhile, and how long a
-// Lease still holds. After reset nothing is left of it.
+// The state shows delays: the events that a held watch has not delivered, the store meanwhile, and how
+// long a Lease still holds. reset clears them.
 func TestWhatWaits(t *testing.T) {
 	inTheCluster(t, func(v *visit) {
 		v.does("create one one 2", "start")

@@ -31,14 +31,15 @@ const (
 	resync  = 10 * time.Minute
 )
 
-// election has the Lease of main with shorter times: a visitor waits for it. A busy browser must not lose it.
+// election has main's Lease with shorter times: a visitor waits for it. A busy browser must not lose
+// it.
 var election = leader.Options{Elect: true, LeaseDuration: 8 * time.Second, RenewDeadline: 7 * time.Second, RetryPeriod: time.Second,
 	Name: "byhand", Namespace: metav1.NamespaceDefault}
 
 // lease is the path of the Lease of election.
 const lease = "/apis/coordination.k8s.io/v1/namespaces/default/leases/byhand"
 
-// errKilled is what a process that was killed would hear, if it could.
+// errKilled is why a killed process ended.
 var errKilled = errors.New("this process was killed")
 
 // replica is one process of the program.
@@ -48,14 +49,14 @@ type replica struct {
 	observe *observer.Observer
 	server  http.Handler
 
-	alive context.Context // of everything that it does; its cause is why it ended
+	alive context.Context // ends with the process; its cause is why it ended
 	exit  context.CancelCauseFunc
-	store atomic.Pointer[cache.Indexer] // of its Deployments
-	// onLead is called when it begins to lead.
+	store atomic.Pointer[cache.Indexer] // has its Deployments
+	// onLead is called when the replica becomes leader.
 	onLead func()
 }
 
-// ServeHTTP passes on what the process asks for while it is alive.
+// ServeHTTP forwards the requests of a live process.
 func (r *replica) ServeHTTP(w http.ResponseWriter, request *http.Request) {
 	if r.alive.Err() != nil {
 		panic(http.ErrAbortHandler)
@@ -66,13 +67,13 @@ func (r *replica) ServeHTTP(w http.ResponseWriter, request *http.Request) {
 	r.server.ServeHTTP(w, request.WithContext(ctx))
 }
 
-// configFor is for a client, with a name, of a server that is a handler.
+// configFor returns the configuration of a named client for a server that is a handler.
 func configFor(name string, server http.Handler) *rest.Config {
 	return &rest.Config{Host: "http://api.playground", UserAgent: name, Transport: testkit.Transport{Handler: server}, QPS: -1}
 }
 
-// run is the run of main.go: the same parts in the same order, and perhaps a bug. It returns
-// when the process is killed, or has lost the Lease.
+// run is main.go's run: the same parts in the same order, and perhaps a bug. It returns when the
+// process is killed, or has lost the Lease.
 func (r *replica) run() error {
 	config := configFor(r.name, r)
 	recorder, stopEvents, err := events.Start(config, "byhand", v1alpha1.AddToScheme)
@@ -84,7 +85,7 @@ func (r *replica) run() error {
 	client, kubeClient := clientset.NewForConfigOrDie(observed), kubernetes.NewForConfigOrDie(observed)
 
 	queue := r.observe.Queue(kinds.Foo, controller.NewQueue("foo"))
-	defer queue.ShutDown() // A process that never led has no worker to do it.
+	defer queue.ShutDown() // A process that never led has no worker to shut it down.
 	projects := informer.NewProjects(client, "", resync, cache.ResourceEventHandlerFuncs{})
 	foos, deployments := foo.NewInformers(client, kubeClient, "", resync, queue)
 	switch r.bug {
@@ -129,7 +130,7 @@ func (r *replica) run() error {
 	return err
 }
 
-// lead is the lead of main.go. The last informer is one that no worker waits for.
+// lead is main.go's lead. No worker waits for the last informer.
 func (r *replica) lead(ctx context.Context, loop *controller.Controller, informers ...*informer.Informer) error {
 	ctx, cancel := context.WithCancel(ctx)
 	var running sync.WaitGroup

@@ -16,8 +16,8 @@ import (
 	"example.com/byhand/kit/testkit"
 )
 
-// State returns what is so now. The tables are those of kubectl get foo,deployment -o wide,
-// with what controls a Deployment and without what changes with the time alone.
+// State returns the current state. The tables are kubectl's for foo,deployment -o wide, plus the
+// controller of a Deployment, minus columns that change with time alone.
 func (p *Playground) State() State {
 	s := State{Foos: [][]string{}, Deployments: [][]string{}, Replicas: []string{}}
 	for _, foo := range stored[v1alpha1.Foo](p.api, "foos") {
@@ -59,7 +59,7 @@ func (p *Playground) State() State {
 	return s
 }
 
-// deployments is what the store of a process has of each Deployment: its replicas.
+// deployments returns the replicas of each Deployment in the store of a process.
 func (r *replica) deployments() map[string]string {
 	all := map[string]string{}
 	if r == nil || r.store.Load() == nil {
@@ -72,7 +72,7 @@ func (r *replica) deployments() map[string]string {
 	return all
 }
 
-// stored returns what the server has of a resource. What its type cannot hold is left out.
+// stored returns the server's objects of a resource. It skips objects that T cannot hold.
 func stored[T any](api *testkit.APIServer, resource string) (all []T) {
 	for _, object := range api.List(resource) {
 		var typed T

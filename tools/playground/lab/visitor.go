@@ -18,24 +18,24 @@ const (
 	fooName     = "foo.samplecontroller.k8s.io" // as kubectl prints it
 )
 
-// command is one thing that a visitor can do. Its words are checked before it is done: with do,
-// or as a request. {1} is its first word, and so on; {^1} has a capital letter.
+// command is one action of a visitor. Its words are checked first; then it calls do or sends a request.
+// {1} is its first word, and so on; {^1} is capitalized.
 type command struct {
 	words         []word
-	kubectl, done string // what a user would type, "" for nothing, and what is answered
+	kubectl, done string // the same as a user would type it, "" for nothing; the answer
 	do            func(p *Playground, args []string) (answer string, err error)
 
 	method, path, body string
 	contentType        types.PatchType
 }
 
-// refusal is what the visitor is told.
+// refusal is why a command was rejected, as the visitor reads it.
 type refusal string
 
 // Error implements error.
 func (r refusal) Error() string { return string(r) }
 
-// word is what one word of a command may be.
+// word checks one word of a command.
 type word func(text string) bool
 
 func name(text string) bool { return len(text) <= 40 && namePattern.MatchString(text) }
@@ -53,7 +53,7 @@ var (
 	imagePattern = regexp.MustCompile(`^[a-z0-9][-a-z0-9.:/]*$`)
 )
 
-// commands are all that a visitor can do. A link has no others.
+// commands are all commands of a visitor, by their first word.
 var commands = map[string]command{
 	"create": {words: []word{name, name, number}, kubectl: "kubectl create -f {1}.yaml", done: fooName + "/{1} created", method: http.MethodPost, path: foos,
 		body: `{"apiVersion":"samplecontroller.k8s.io/v1alpha1","kind":"Foo","metadata":{"name":"{1}"},"spec":{"deploymentName":"{2}","replicas":{3}}}`},
@@ -72,8 +72,8 @@ var commands = map[string]command{
 		body: `{"apiVersion":"apps/v1","kind":"Deployment","metadata":{"name":"{1}"},"spec":{"replicas":1,"selector":{"matchLabels":{"app":"theirs"}},"template":{"metadata":{"labels":{"app":"theirs"}},"spec":{"containers":[{"name":"theirs","image":"theirs:1"}]}}}}`},
 }
 
-// Do carries out a command, such as "scale example-foo 3", and tells what came of it. It may be
-// anyone's text: what is not in the list of commands is refused.
+// Do executes a command, such as "scale example-foo 3", and sends its result to the page. text may come
+// from anyone: other texts than commands are rejected.
 func (p *Playground) Do(text string) {
 	verb, rest, _ := strings.Cut(text, " ")
 	known, args := commands[verb], strings.Fields(rest)
@@ -103,7 +103,7 @@ func (p *Playground) Do(text string) {
 	p.tell("said", said)
 }
 
-// allows reports whether there are as many words as there must be, and each may be what it is.
+// allows reports whether the command has the right number of words, and each is valid.
 func (c command) allows(args []string) bool {
 	for i, allowed := range c.words {
 		if len(args) <= i || !allowed(args[i]) {
@@ -113,7 +113,7 @@ func (c command) allows(args []string) bool {
 	return len(args) == len(c.words)
 }
 
-// send sends a request of the visitor and returns the answer.
+// send sends a request of the visitor, and returns the response body.
 func (p *Playground) send(method, path string, contentType types.PatchType, body string) ([]byte, error) {
 	result := p.user.Verb(method).AbsPath(path).SetHeader("Content-Type", string(contentType)).Body([]byte(body)).Do(p.ctx)
 	if err := result.Error(); err != nil {

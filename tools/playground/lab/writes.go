@@ -17,11 +17,11 @@ import (
 	"example.com/byhand/kit/testkit"
 )
 
-// partServer is the part of a step that is a write which the API server has answered: Text says who
-// wrote, Request what, with the object's spec as the reply.
+// partServer is the part of a step for a write that the API server has answered: Text is the writer,
+// Request the write, with the object's spec as the reply.
 const partServer trace.Part = "server"
 
-// The other writers: the processes of the controller have their names.
+// The other writers. A process of the controller writes under its name.
 const (
 	visitor   = "you"
 	collector = "the garbage collector"
@@ -30,8 +30,8 @@ const (
 
 var kindOf = map[string]string{"foos": "Foo", "deployments": "Deployment"}
 
-// noteWrite records a write among the steps of the process that leads, so that the page shows both in
-// their order. Without a leader it is told at once. object is the answer.
+// noteWrite records a write among the leader's steps, so that the page shows both in order. Without a
+// leader it sends the write at once. object is the response.
 func (p *Playground) noteWrite(by, method, path string, code int, object map[string]any) {
 	target := testkit.TargetOf(path)
 	kind := kindOf[target.Resource]
@@ -58,7 +58,7 @@ func (p *Playground) noteWrite(by, method, path string, code int, object map[str
 	}
 }
 
-// refuse answers a write in the server's place, and tells of it.
+// refuse rejects a write in the server's place, and records it.
 func (p *Playground) refuse(w http.ResponseWriter, r *http.Request, why *apierrors.StatusError) {
 	p.writing.Lock()
 	defer p.writing.Unlock()
@@ -66,20 +66,20 @@ func (p *Playground) refuse(w http.ResponseWriter, r *http.Request, why *apierro
 	testkit.WriteError(w, why)
 }
 
-// noteWrites is the server, which tells of the writes that reach it.
+// noteWrites returns the server, which also records the writes that reach it.
 func (p *Playground) noteWrites(server http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.Method == http.MethodGet {
 			server.ServeHTTP(w, r)
 			return
 		}
-		// No answer to a write may be told before it.
+		// A write must be recorded before its response.
 		p.writing.Lock()
 		defer p.writing.Unlock()
 		answer := httptest.NewRecorder()
 		server.ServeHTTP(answer, r)
 		object := &unstructured.Unstructured{}
-		_ = object.UnmarshalJSON(answer.Body.Bytes()) // A refusal is a Status.
+		_ = object.UnmarshalJSON(answer.Body.Bytes()) // A rejection is a Status.
 		p.noteWrite(r.UserAgent(), r.Method, r.URL.Path, answer.Code, object.Object)
 		maps.Copy(w.Header(), answer.Header())
 		w.WriteHeader(answer.Code)
@@ -87,7 +87,7 @@ func (p *Playground) noteWrites(server http.Handler) http.Handler {
 	})
 }
 
-// heldBack are the changes of Deployments that a held watch has not delivered.
+// heldBack counts the changes of Deployments that the held watches have not delivered.
 func (p *Playground) heldBack() (n int) {
 	for _, change := range p.api.History() {
 		if change.Version > p.heldSince && strings.Contains(change.Path, "/deployments/") {

@@ -1,14 +1,14 @@
-// The cluster in this tab: a Worker with the program, which comes in parts. It asks for no
-// other file, and no other host.
+// The cluster in this tab: a Worker with the program, which is loaded in parts. It loads no other file,
+// and contacts no other host.
 
-// A cluster is at rest after so many milliseconds without a change.
+// The cluster is at rest after so many milliseconds without a change.
 const quiet = 1000;
 
 const listeners = {};
-let changed = 0; // when anything did last
+let changed = 0; // when anything last changed
 
-/** Calls listener with the text of each message of a kind: see playground.Tell. 'progress' has
- * the part that is here, from 0 to 1, and 'failed' says why there is no cluster. */
+/** Calls listener with the text of each message of a kind: see lab.Tell. 'progress' has the loaded
+ * share, from 0 to 1, and 'failed' the reason why there is no cluster. */
 export function on(kind, listener) {
   (listeners[kind] ??= []).push(listener);
 }
@@ -24,8 +24,8 @@ const worker = new Worker(URL.createObjectURL(new Blob([workerCode], {type: 'tex
 worker.onmessage = ({data: [kind, text]}) => tell(kind, text);
 worker.onerror = ({message}) => tell('failed', JSON.stringify(message));
 
-// Each part is a script, which calls byhandPart. They come one after the other, so that the progress is
-// true, but two are always on their way.
+// Each part is a script that calls byhandPart. They run one after the other, so that the progress is
+// true, but two are always loading.
 let asked = 0, here = 0;
 function askForPart() {
   if (asked < parts) {
@@ -44,11 +44,11 @@ globalThis.byhandPart = (part) => {
 askForPart();
 askForPart();
 
-// Commands are answered in their order.
+// Commands are answered in order.
 const unanswered = [];
 on('said', (text) => JSON.parse(text).command && unanswered.shift()?.());
 
-/** Sends a command, see playground.Do: a promise that it was answered. */
+/** Sends a command, see Playground.Do. Resolves when it is answered. */
 export const ask = (command) => new Promise((answered) => {
   sent = Date.now();
   unanswered.push(answered);
@@ -59,14 +59,14 @@ let sent = 0;
 let newest = {at: 0};
 on('state', (text) => { newest = JSON.parse(text); });
 
-// Whether the cluster is as the Foos want it, as far as a controller can see.
+// Whether the cluster matches the Foos, as far as a controller can see.
 function atRest({at, foos, deployments, replicas, on: switches}) {
   const isReady = ([, name, wants, , ready]) => (ready === 'True' || switches.hold) && deployments.every(([other, are]) => other !== name || are === `${wants}/${wants}`);
   return at >= sent && deployments.every(([, are]) => are.split('/')[0] === are.split('/')[1])
     && (replicas.length === 0 || replicas.some((text) => text.endsWith('leads')) && foos.every(isReady));
 }
 
-/** A promise that the cluster is at rest, or that so many milliseconds have passed. */
+/** Resolves when the cluster is at rest, or after so many milliseconds. */
 export async function settled(longest) {
   const since = Date.now();
   do {

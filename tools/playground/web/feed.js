@@ -1,11 +1,11 @@
-// In the place of the page's feed.js: the steps of the program in this tab.
+// Replaces the page's feed.js: the steps of the program in this tab.
 
 import {Feed as Live} from '../../../internal/observe/page/static/feed.js';
 import {on} from './cluster.js';
 
 export class Feed extends Live {
   connect() {
-    this.mostWaiting = 64 << 20; // The program is as near as can be: no frame waits for its steps.
+    this.mostWaiting = 64 << 20; // The program is local: its steps need no small limit.
     on('hello', (data) => {
       this.put('hello', {data});
       this.on.state('open');

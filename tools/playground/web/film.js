@@ -1,14 +1,14 @@
-// Selects the steps that the picture plays after an action: the steps that the action caused and that mean
-// something, one after the other, up to the last one of the lesson. Other steps are applied unseen.
+// Selects the steps that the picture plays after an action: significant steps that the action caused,
+// in order, up to the lesson's last one. Other steps are applied unseen.
 
 import {feed, picture, player} from '../../../internal/observe/page/static/main.js';
 import {headlineOf} from '../../../internal/observe/page/static/moves.js';
 
 let rolls = false;
 let begins = 0; // the number of the first step that the action can have caused
-let end = ''; // what the headline of the last step begins with
+let end = ''; // how the headline of the last step begins
 let ended = () => {};
-const idle = new Set(); // whose reconcile has no cause in the action
+const idle = new Set(); // keys whose reconcile was not caused by the action
 
 picture.paced = true;
 player.film = (step) => {
@@ -17,7 +17,8 @@ player.film = (step) => {
   return rolls && !step.routine;
 };
 
-/** Plays what an action causes, until then() is called after the step whose headline begins so. */
+/** Plays the consequences of an action, until then() is called after the step whose headline begins
+ * so. */
 export function roll(headline, then) {
   now();
   [rolls, begins, end, ended] = [true, player.history.end, headline, then];
@@ -29,12 +30,12 @@ export function now() {
   player.live();
 }
 
-/** Shows nothing more of it. */
+/** Shows no more steps. */
 export function cut() {
   rolls = false;
 }
 
-/** Another process has begun: its steps have new numbers, and all come after the action. */
+/** Another process leads: its steps have new numbers, and all come after the action. */
 export function restart() {
   begins = 0;
 }
@@ -46,7 +47,7 @@ export function show(step) {
   }
 }
 
-/** Takes a step that has been seen to its end. */
+/** Takes a step that has been played to its end. */
 export function reached(step) {
   if (rolls && step.n >= begins && !step.routine && headlineOf(step).startsWith(end)) {
     cut();
@@ -81,7 +82,7 @@ function isRoutine(step) {
       }
       return idle.has(subject) || what !== 'started' && text !== 'sent nothing';
     case 'request':
-      // A status says mostly how far the rollout is.
+      // Most status writes only report the progress of the rollout.
       return !request || request.method === 'GET' || /"reason":"(Available|WaitingForReplicas)"/.test(request.body ?? request.reply) && request.path.endsWith('/status');
     case 'server':
       return text.startsWith('controller-'); // Its request is shown.

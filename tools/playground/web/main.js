@@ -16,14 +16,14 @@ byId('visit').append(byId('panel'));
 // A link opens a new tab, so the cluster in this one continues.
 document.querySelector('main').addEventListener('click', ({target}) => target.closest('a:not([href^="#"])')?.setAttribute('target', '_blank'));
 
-// Where the panel names a file that this site shows, that is a link to it.
+// A file in the panel is a link if this site shows it.
 const {named} = files;
 files.named = (file, name) => (readingPath.includes(file) ? el('a', {href: `read/${file}.html${name ? `#${name}` : ''}`}, named(file)) : named(file));
 
 // --- actions ---
 
 const mostLines = 100;
-const guessCosts = 3; // or to name one bug after the other would be the shortest way
+const guessCosts = 3; // else naming one bug after the other would need the fewest moves
 const bugs = [...document.querySelectorAll('#wrong [data-send]')]; // The first is the correct controller.
 const switches = [...document.querySelectorAll('.luck [type=checkbox]')];
 let riddle = null; // of the puzzle: {n, bug, moves}
@@ -57,7 +57,7 @@ function guess(name) {
   tour.solved();
 }
 
-// An action of the visitor.
+// Performs an action of the visitor.
 async function act(commands) {
   moved(1);
   tour.before();
@@ -81,7 +81,7 @@ document.querySelector('.play').addEventListener('click', ({target}) => {
 
 // --- results ---
 
-// It is drawn from below: nothing must be scrolled.
+// The newest line is on top: nothing must be scrolled.
 function line(tone, ...text) {
   byId('log').prepend(el('li', {class: tone}, ...text));
   byId('log').children[mostLines]?.remove();
@@ -105,7 +105,7 @@ on('said', (text) => {
   tour.did(command, refused);
 });
 
-// A write, when the picture has shown it.
+// Shows a write after the picture has.
 function wrote(step) {
   tour.moves();
   objects.wrote(step);
@@ -118,7 +118,7 @@ player.on.reached = (step) => {
   film.reached(step);
 };
 
-// One that no process has recorded.
+// A write that no process has recorded.
 on('write', (text) => {
   const step = JSON.parse(text);
   step.at = Date.parse(step.time);
@@ -157,7 +157,7 @@ function wait() {
 }
 setInterval(wait, 500);
 
-// A screen reader hears what happened as soon as nothing more does, and no number that counts down.
+// A screen reader gets the result once nothing more happens, and no countdown.
 byId('summary').hidden = true;
 let heard = '';
 setInterval(() => {
@@ -180,12 +180,12 @@ function follow() {
   riddle = null;
   about(bug?.dataset.do);
   if (wanted.has('puzzle')) {
-    // Its number does not name the bug.
+    // The number does not reveal the bug.
     const n = Math.abs(Number.parseInt(wanted.get('puzzle'), 10)) || Math.ceil(Math.random() * 999);
     riddle = {n, bug: bugs[1 + n % (bugs.length - 1)].dataset.do, moves: 0};
     moved(0);
     say(byId('beat'), wanted.get('moves') > 0 ? `It was found in ${counted(Number(wanted.get('moves')), 'move')}.` : '');
-    // The bug shows only after an action, so the cluster is in order before.
+    // The bug shows only after an action, so the cluster begins in order.
     tour.begin(tour.puzzle, ['create example-foo web 2', 'create cafe bar 1', 'wait', `bug ${riddle.bug}`, 'wait']);
   } else if (bug || luck.length > 0) {
     tour.begin(0, ['create example-foo web 2', ...(bug ? [`bug ${bug.dataset.do}`] : []),
@@ -219,9 +219,9 @@ on('hello', () => {
     follow();
   }
 });
-// A link to an element of the page leads to no lesson.
+// A link to an element of the page starts no lesson.
 addEventListener('hashchange', () => awake && !byId(location.hash.slice(1)) && follow());
 
 tour.start({act, again: follow});
-// The text can be read while the program comes.
+// The text can be read while the program loads.
 tour.open(lessonOf(new URLSearchParams(location.hash.slice(1))));

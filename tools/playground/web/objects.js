@@ -1,23 +1,23 @@
-// The objects as kubectl get shows them, the last change of each, and the result of an action.
-// A correction takes milliseconds, so the writes are shown, too, and not only the current state.
+// The objects as kubectl get shows them, the last change of each, and the result of an action. A
+// correction takes milliseconds, so the writes are shown, too, and not only the current state.
 
 import {choose, picture, player} from '../../../internal/observe/page/static/main.js';
 import {byId, counted, el, say, took as lasted} from '../../../internal/observe/page/static/dom.js';
 
-// So many states of one object are told.
+// How many states of one object are shown.
 const mostValues = 5;
-// So many rows light up at once; more would be all of the table.
+// How many rows light up at once; more would be the whole table.
 const mostLit = 8;
-// How long the row of an object that is gone stays, at least.
+// How long the row of a deleted object stays, at least.
 const remembered = 10_000;
 
 let state = {foos: [], deployments: [], on: {}, held: 0};
-let written = 0; // when the newest write was that has been shown
-// The last change of an object, by 'Kind name': its states one after the other, null while it does
-// not exist. If closed is set, the controller has written the last one.
+let written = 0; // when the newest shown write was
+// The last change of an object, by 'Kind name': its states in order, null while it does not exist.
+// closed means that the controller has written the last one.
 const histories = new Map();
 
-/** Who writes, in words. A process of the controller is the controller. */
+/** The writer, in words. A process of the controller is the controller. */
 export const who = (by) => (by.startsWith('controller-') ? 'the controller' : by);
 
 // The fields that a controller sets.
@@ -143,19 +143,19 @@ function draw() {
 
 setInterval(draw, 200);
 
-/** Takes what is so now. */
+/** Takes the newest state. */
 export function now(newest) {
-  if (newest.at >= written) { // Else it is from before that write, and the next comes soon.
+  if (newest.at >= written) { // Else it is older than that write, and the next comes soon.
     state = newest;
     draw();
   }
 }
 
-// --- what came of an action ---
+// --- the result of an action ---
 
 let action = null;
 
-/** An action of the visitor begins; nothing before it counts. */
+/** An action begins; earlier changes do not count. */
 export function begin() {
   action = {text: '', at: Date.now(), last: 0, of: new Map()};
   for (const [id, {values, at}] of histories) {
@@ -172,7 +172,7 @@ export function forget() {
   action = null;
 }
 
-/** Says what an action is that is no request. */
+/** Describes an action that is no request. */
 export function means(text) {
   if (action && !action.text && action.of.size === 0) {
     action.text = text.replace(/\.$/, '');

@@ -7,24 +7,24 @@ import {ask, settled} from './cluster.js';
 import * as film from './film.js';
 import {took} from './objects.js';
 
-// How long nothing happens until a lesson that has not ended is one that cannot.
+// After so long without a change, a lesson that has not ended cannot end.
 const stuck = 30_000;
 
-// How long a setup waits for the cluster to be at rest: a slow machine needs time, and with the fault
-// of a link it never is.
+// How long a setup waits for the cluster to be at rest: a slow machine needs time, and with a link's
+// fault the cluster never is.
 const slowest = 120_000;
 const restless = 4000;
 
 const lessons = byId('tour').children;
 const last = lessons.length - 2;
-/** Before the lessons stands what a link leads to, and behind them the puzzle. */
+/** Lesson 0 is the target of a link, and the puzzle follows the last lesson. */
 export const puzzle = last + 1;
 
-let at = 1; // Its text can be read while the program comes.
+let at = 1; // Its text can be read while the program loads.
 let turn = 0; // changes with each lesson
 let phase = ''; // 'sets', 'asks', 'acts', 'seen' or 'lost'
-let left = []; // of the act
-let moved = 0; // when anything happened last
+let left = []; // commands left of the act
+let moved = 0; // when anything last happened
 let follows = false; // whether a control that will be disabled has the focus
 
 const lesson = () => lessons[at];
@@ -51,7 +51,7 @@ function show(next) {
   }
 }
 
-/** Shows a lesson, or what is none, before it can begin. */
+/** Shows a lesson, the target of a link or the puzzle, before it can begin. */
 export function open(n) {
   lesson().hidden = true;
   at = n;
@@ -66,7 +66,7 @@ export function open(n) {
   show('sets');
 }
 
-/** Goes to a lesson, or to what is none, and sets its state up. */
+/** Begins a lesson, the target of a link or the puzzle: sets its state up. */
 export async function begin(n, commands = lessons[n].dataset.setup.split('; ')) {
   const mine = ++turn;
   film.cut();
@@ -93,7 +93,7 @@ export function before() {
   film.roll(lesson().dataset.ends, () => turn === mine && phase === 'acts' && show('seen'));
 }
 
-/** Takes a command that was carried out, or refused. */
+/** Takes a command that was executed or rejected. */
 export function did(command, refused) {
   if ((phase === 'acts' || phase === 'asks') && left.includes(command)) {
     left.splice(left.indexOf(command), 1);
@@ -115,7 +115,7 @@ setInterval(() => {
   }
 }, 500);
 
-/** Begins to listen. act carries commands out, and again begins what the link says. */
+/** Starts listening. act executes commands, and again returns to the target of the link. */
 export function start({act, again}) {
   document.addEventListener('focusin', ({target}) => { follows = target.matches('.act, .next, .guess input'); });
   byId('again').addEventListener('click', again);

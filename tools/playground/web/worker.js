@@ -1,9 +1,9 @@
-// The Worker of the playground, behind Go's wasm_exec.js. The program comes in parts, is
-// unpacked and compiled while they come, and then takes commands. See tools/playground/lab/tab.
+// The Worker of the playground, after Go's wasm_exec.js. It decompresses and compiles the program while
+// its parts arrive, and then takes commands. See tools/playground/lab/tab.
 
 const go = new Go();
 let coming;
-// Without one of its parts it cannot be unpacked: what comes after that is for nobody.
+// Without one of its parts the program cannot be decompressed: later parts are dropped.
 const packed = new ReadableStream({start(controller) { coming = controller; }, cancel() { coming = undefined; }});
 
 onmessage = ({data}) => {
@@ -12,7 +12,7 @@ onmessage = ({data}) => {
     return;
   }
   const text = atob(data.part), bytes = new Uint8Array(text.length);
-  for (let i = 0; i < bytes.length; i++) { // Uint8Array.from, which iterates, took a third of the start.
+  for (let i = 0; i < bytes.length; i++) { // Uint8Array.from iterates, which took a third of the start.
     bytes[i] = text.charCodeAt(i);
   }
   coming?.enqueue(bytes);

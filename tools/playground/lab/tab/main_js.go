@@ -1,5 +1,5 @@
-// Command tab is the playground for a Worker of a browser (GOOS=js GOARCH=wasm). The page sends
-// it commands (Playground.Do) and it posts what lab.Tell hears, as [kind, JSON].
+// Command tab is the playground for a Worker of a browser (GOOS=js GOARCH=wasm). The page sends it
+// commands for Playground.Do, and it posts the messages of lab.Tell as [kind, JSON].
 package main
 
 import (
@@ -18,7 +18,7 @@ import (
 const mostWaiting = 100
 
 func main() {
-	// client-go logs what bad luck does to it. The picture shows the same.
+	// client-go logs the injected failures. The picture shows the same.
 	klog.SetLogger(textlogger.NewLogger(textlogger.NewConfig(textlogger.Output(io.Discard))))
 	p := lab.New(context.Background(), func(kind string, body any) {
 		if text, err := json.Marshal(body); err == nil {
@@ -29,11 +29,11 @@ func main() {
 	js.Global().Set("byhandDo", js.FuncOf(func(_ js.Value, args []js.Value) any {
 		select {
 		case commands <- args[0].String():
-		default: // more than a visitor can mean
+		default: // more than a visitor would send
 		}
 		return nil
 	}))
-	for command := range commands { // one after the other, as they came
+	for command := range commands { // one after the other, in order
 		p.Do(command)
 	}
 }
