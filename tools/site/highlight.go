@@ -7,11 +7,10 @@ import (
 	"strings"
 )
 
-// classes of what is marked, besides keywords.
+// classes are the CSS classes of highlighted tokens other than keywords.
 var classes = map[token.Token]string{token.STRING: "text", token.CHAR: "text", token.COMMENT: "comment"}
 
-// highlight marks the keywords, the literals and the comments of Go code. The code may
-// be a part of a file.
+// highlight marks the keywords, literals and comments of Go code, which may be a part of a file.
 func highlight(code string) template.HTML {
 	var b strings.Builder
 	var s scanner.Scanner

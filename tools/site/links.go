@@ -11,8 +11,8 @@ import (
 	"github.com/yuin/goldmark/ast"
 )
 
-// html renders a node of a document for a page. Its links become links of the site; one
-// to a file that has no page here becomes plain text. The images are copied.
+// html renders a node of a document for a page. Its links become links of the site; a link to a file
+// without a page here becomes plain text. The images are copied.
 func (b *builder) html(at string, d *document, n ast.Node) (template.HTML, error) {
 	for _, image := range all[*ast.Image](n) {
 		file := path.Join(path.Dir(d.file), string(image.Destination))
@@ -33,7 +33,7 @@ func (b *builder) html(at string, d *document, n ast.Node) (template.HTML, error
 	return d.html(n)
 }
 
-// href is where a link of a document leads on a page, "" for nowhere.
+// href returns the target of a document's link on a page, "" for none.
 func (b *builder) href(at string, d *document, link string) string {
 	to, err := url.Parse(link)
 	if err != nil || to.Scheme != "" {
@@ -52,7 +52,7 @@ func (b *builder) href(at string, d *document, link string) string {
 	return b.repository(file)
 }
 
-// repository is where others can read a file, "" for nowhere.
+// repository returns the public URL of a file, "" for none.
 func (b *builder) repository(file string) string {
 	if b.source == "" || file == "" {
 		return ""
@@ -60,7 +60,7 @@ func (b *builder) repository(file string) string {
 	return strings.TrimSuffix(b.source, "/") + "/" + file
 }
 
-// relative is the link from one page to another file of the site.
+// relative returns the link from one page to another file of the site.
 func relative(from, to string) string {
 	link, _ := filepath.Rel(path.Dir(from), to) // Both are below the top of the site.
 	return filepath.ToSlash(link)

@@ -1,17 +1,15 @@
-// Command site writes the project's site: the controller in a browser tab, the sources
-// in the order of the README's reading path, comment beside code, and the documents.
-// See make site.
+// Command site writes the project's site: the controller in a browser tab, the sources in the order of
+// the README's reading path with their comments next to the code, and the documents. See make site.
 //
-// What it writes are static files with relative links. They open from disk, and from
-// any web space, in a folder of it as well, and ask no other host for anything.
+// The site is static files with relative links. They open from disk and from any web server, also in a
+// subfolder, and load nothing from other hosts.
 //
-// It is a module of its own, so that what reads Markdown and joins scripts is not in the
-// go.mod that people read: goldmark, and esbuild, since a browser that opens a file from
-// disk loads no ES module.
+// It is a separate module, so that its Markdown and script libraries are not in the main go.mod:
+// goldmark, and esbuild, since a browser loads no ES module from disk.
 //
 // # Basics
 //
-//   - site.go: which pages there are: the README, and what it and other documents link.
+//   - site.go: the pages: the README, and the files that documents link.
 //   - source.go, highlight.go: a source file as comments and code.
 //   - markdown.go, links.go: a document of the repository as a page.
 //   - playground.go: the first page, from tools/playground/lessons.json and the page of package
@@ -19,9 +17,9 @@
 //
 // # Caveats
 //
-//   - A file has a page if a document links it that has one. A translation, such as
-//     docs/zh-CN/README.md, is a document like any other.
-//   - Nothing is deleted: a page that is no longer written stays in the folder.
+//   - A file has a page if a document with a page links it. Translations, such as
+//     docs/zh-CN/README.md, are documents, too.
+//   - Nothing is deleted: old pages stay in the folder.
 package main
 
 import (

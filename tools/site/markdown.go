@@ -33,7 +33,7 @@ func parse(files fs.FS, file string) (*document, error) {
 	return &document{file, source, markdown.Parser().Parse(text.NewReader(source), parser.WithContext(context))}, nil
 }
 
-// section is what stands below a heading of the first or second level.
+// section returns the nodes below a heading of the first or second level.
 func (d *document) section(title string) (nodes []ast.Node) {
 	inside := false
 	for n := d.root.FirstChild(); n != nil; n = n.NextSibling() {
@@ -49,10 +49,10 @@ func (d *document) section(title string) (nodes []ast.Node) {
 // heading is a line of a table of contents.
 type heading struct{ ID, Text string }
 
-// longest is how many sections a page has without a table of contents.
+// longest is the number of sections up to which a page has no table of contents.
 const longest = 3
 
-// contents are the headings of the second level, none if there are only a few.
+// contents returns the headings of the second level, nil if there are only a few.
 func (d *document) contents() (headings []heading) {
 	for _, h := range all[*ast.Heading](d.root) {
 		if id, found := h.AttributeString("id"); found && h.Level == 2 {
@@ -65,7 +65,7 @@ func (d *document) contents() (headings []heading) {
 	return headings
 }
 
-// title is the document's first heading.
+// title returns the document's first heading.
 func (d *document) title() string {
 	for _, heading := range all[*ast.Heading](d.root) {
 		return plain(heading, d.source)
@@ -73,8 +73,8 @@ func (d *document) title() string {
 	return d.file
 }
 
-// html renders a node of a document. What can be wider than a phone can be scrolled by
-// keys, too.
+// html renders a node of a document. Blocks that can be wider than a phone get the focus, so that keys
+// can scroll them.
 func (d *document) html(n ast.Node) (template.HTML, error) {
 	var b bytes.Buffer
 	if err := markdown.Renderer().Render(&b, d.source, n); err != nil {
@@ -102,8 +102,8 @@ func fold(body template.HTML) template.HTML {
 	return template.HTML(folded.String())
 }
 
-// headingIDs names headings as GitHub does, where the README's links must work, too:
-// letters of every language stay.
+// headingIDs names headings as GitHub does, so that the README's links work in both places. Letters of
+// any language stay.
 type headingIDs struct{ used map[string]int }
 
 func (h *headingIDs) Generate(value []byte, _ ast.NodeKind) []byte {
@@ -126,7 +126,7 @@ func (h *headingIDs) Generate(value []byte, _ ast.NodeKind) []byte {
 
 func (h *headingIDs) Put(value []byte) { h.used[string(value)]++ }
 
-// plain is the text directly in a node.
+// plain returns the text directly in a node.
 func plain(n ast.Node, source []byte) string {
 	var b strings.Builder
 	for c := n.FirstChild(); c != nil; c = c.NextSibling() {
@@ -137,11 +137,10 @@ func plain(n ast.Node, source []byte) string {
 	return b.String()
 }
 
-// links are those in some nodes.
+// links returns the links in some nodes.
 func links(nodes ...ast.Node) []*ast.Link { return all[*ast.Link](nodes...) }
 
-// all returns the nodes of a type that are in others. They may be changed while one goes
-// through them, as a tree may not while it is walked.
+// all returns the nodes of a type in others. You may change them in a loop, but not during ast.Walk.
 func all[T ast.Node](nodes ...ast.Node) (found []T) {
 	for _, n := range nodes {
 		_ = ast.Walk(n, func(n ast.Node, entering bool) (ast.WalkStatus, error) {

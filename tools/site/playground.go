@@ -20,13 +20,12 @@ import (
 	"github.com/evanw/esbuild/pkg/api"
 )
 
-// parts is in how many scripts the program of the playground comes, one after the other: each
-// moves the progress bar.
+// parts is the number of scripts that the playground's program is divided into. Each moves the progress
+// bar.
 const parts = 24
 
-// script joins the scripts of tools/playground/web and of the page of make run in one file: from disk
-// a browser loads no ES module, and starts no Worker from a file, so the Worker's code is a text
-// in it.
+// script bundles the scripts of tools/playground/web and of the page of make run. From disk a browser
+// loads no ES module and starts no Worker, so the Worker's code is a string in the bundle.
 func (b *builder) script(root string) ([]byte, error) {
 	goRoot, err := exec.Command("go", "env", "GOROOT").Output()
 	if err != nil {
@@ -64,8 +63,8 @@ func (b *builder) script(root string) ([]byte, error) {
 	return result.OutputFiles[0].Contents, nil
 }
 
-// program builds the program of the playground and returns its scripts, gzip in base64. From
-// disk a browser reads nothing but scripts. It prints the size.
+// program builds the playground's program, prints its size, and returns it as scripts, gzip in base64.
+// From disk a browser can load only scripts.
 func program(root string) (map[string][]byte, error) {
 	folder, err := os.MkdirTemp("", "playground")
 	if err != nil {
@@ -90,7 +89,7 @@ func program(root string) (map[string][]byte, error) {
 	}
 	var packed bytes.Buffer
 	w, _ := gzip.NewWriterLevel(&packed, gzip.BestCompression)
-	// A buffer takes everything.
+	// Writes to a bytes.Buffer cannot fail.
 	_, _ = w.Write(content)
 	_ = w.Close()
 	fmt.Printf("The playground's program: %.1f MB, gzipped %.1f MB\n", float64(len(content))/1e6, float64(packed.Len())/1e6)
@@ -102,15 +101,16 @@ func program(root string) (map[string][]byte, error) {
 	return scripts, nil
 }
 
-// Generated code of client-go that is about one API group, as a version of it is named: a line, a
-// method or a part of one. The program uses these groups of some 60, which are two fifths of its size.
+// ofGroup matches generated code of client-go for one API group, by the name of a group version: a
+// line, a method or a part of one. The program needs five of some 60; leaving out the rest saves two
+// fifths of its size.
 var (
 	ofGroup = regexp.MustCompile(`(?m)^.*\b[a-z]+v\d\w*(\.| "k8s).*\n(\treturn c\..*\n}\n|\tif err != nil {\n\t\treturn nil, err\n\t}\n)?`)
 	needed  = regexp.MustCompile(`\b(appsv1|autoscalingv1|coordinationv1|corev1|eventsv1)\b`)
 )
 
-// slim copies client-go into the folder without the groups that the program does not use, and
-// returns a go.work with which root is built with the copy.
+// slim copies client-go into the folder without the API groups that the program does not use. It
+// returns a go.work that builds root with the copy.
 func slim(root, folder string) (workspace string, err error) {
 	list := exec.Command("go", "list", "-m", "-f", "{{.GoVersion}}\n{{.Dir}}", "example.com/byhand", "k8s.io/client-go")
 	list.Dir = root
@@ -141,7 +141,7 @@ func slim(root, folder string) (workspace string, err error) {
 	}
 	workspace = filepath.Join(folder, "go.work")
 	return workspace, errors.Join(
-		// Coordinated leader election has informers of every group.
+		// Coordinated leader election has informers for all groups.
 		os.Remove(filepath.Join(copied, "tools", "leaderelection", "leasecandidate.go")),
 		os.WriteFile(workspace, fmt.Appendf(nil, "go %s\nuse %q\nreplace k8s.io/client-go => %q\n", version, root, copied), 0o644))
 }
@@ -171,7 +171,8 @@ type playground struct {
 		Button, Act, Ends           string
 		Seen, Keep, Why, Code       string
 	}
-	// Luck and Fault show a bug: the faults that are on, and the commands. Now says it to a person.
+	// Luck and Fault show a bug: the faults to turn on, and the commands. Now describes it to the
+	// visitor.
 	Bugs            []struct{ Name, What, Scenario, Code, Luck, Fault, Now string }
 	Actions, Faults []struct {
 		Do, Send, Button, What string
@@ -209,8 +210,7 @@ var (
 	body     = regexp.MustCompile(`(?s)</header>(.*)</body>`)
 )
 
-// stage is what the page shows below its head: the picture, the controls, the panel and
-// the tables.
+// stage returns the page below its header: the picture, the controls, the panel and the tables.
 func stage(files fs.FS) (template.HTML, error) {
 	page, err := fs.ReadFile(files, pageFolder+"index.html")
 	if err != nil {
@@ -220,7 +220,7 @@ func stage(files fs.FS) (template.HTML, error) {
 	if found == nil {
 		return "", errors.New(pageFolder + "index.html has no header, or no end")
 	}
-	// It becomes a part of a document that has a <main>.
+	// The document already has a <main>.
 	part := strings.NewReplacer("<main ", "<div ", "</main>", "</div>").Replace(string(found[1]))
 	return template.HTML(noscript.ReplaceAllString(part, "")), nil
 }

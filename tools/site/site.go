@@ -17,13 +17,13 @@ var own embed.FS
 const (
 	home   = "index.html"
 	readme = "README.md"
-	// questions is the page whose answers are folded, and chinese the folder of translations.
+	// questions is the page with folded answers, chinese the folder of translations.
 	questions, chinese = "docs/questions.md", "docs/zh-CN/"
 	// orderSection is the section of the README whose links are the reading path.
 	orderSection = "Read it in this order"
 )
 
-// menu are the pages that every page links.
+// menu are the pages in every page's menu.
 var menu = []struct{ Title, Page, Lang string }{
 	{"Try it", home, "en"},
 	{"Read and run it", pageOf(readme), "en"},
@@ -31,29 +31,28 @@ var menu = []struct{ Title, Page, Lang string }{
 	{"中文", pageOf(chinese + "README.md"), "zh-CN"},
 }
 
-// pageOf is the page of a file of the repository that has one.
+// pageOf returns the page of a file of the repository.
 func pageOf(file string) string { return "read/" + file + ".html" }
 
 // builder makes the site.
 type builder struct {
 	files fs.FS
-	// source is where others can read the repository, "" for nowhere.
+	// source is the public URL of the repository, "" for none.
 	source string
-	// URL is where the site stands, "" for anywhere. Others find a preview's picture by a whole
-	// URL only.
+	// URL is the site's URL, "" if unknown. The picture in a link preview needs an absolute URL.
 	URL string
-	// found are the files that have a page; the documents among them are not nil.
+	// found are the files with a page; documents are not nil.
 	found map[string]*document
-	// Playground is what the playground offers.
+	// Playground is the content of the playground.
 	Playground playground
 	// order is the reading path.
 	order []string
-	// out are the files of the site, by their paths.
+	// out are the files of the site, by path.
 	out map[string][]byte
 }
 
-// build returns the files of the site for the repository in root, whose files are given. The
-// program of the playground is not among them.
+// build returns the files of the site for the repository in root with the given files. It does not
+// include the playground's program.
 func build(root string, files fs.FS, source, url string) (map[string][]byte, error) {
 	b, err := plan(files, source)
 	if err != nil {
@@ -90,7 +89,7 @@ func build(root string, files fs.FS, source, url string) (map[string][]byte, err
 	return b.out, err
 }
 
-// plan finds the files that have a page, and the reading path.
+// plan finds the files with a page, and the reading path.
 func plan(files fs.FS, source string) (*builder, error) {
 	b := &builder{files: files, source: source, found: map[string]*document{}, out: map[string][]byte{}}
 	if err := b.find(readme); err != nil {
@@ -106,8 +105,8 @@ func plan(files fs.FS, source string) (*builder, error) {
 	return b, nil
 }
 
-// find gives a page to a file, and to each file that a document links. Other files than
-// documents and sources are nothing to read line by line.
+// find gives a page to a file, and to all files that a document links. Only documents and sources get
+// one.
 func (b *builder) find(file string) error {
 	if _, found := b.found[file]; found {
 		return nil
@@ -133,8 +132,8 @@ func (b *builder) find(file string) error {
 	return nil
 }
 
-// targets are the files that a link leads to: one, after the doc.go of its package if it is
-// not a test, or those of a folder that holds types.
+// targets returns the files behind a link: the file, after its package's doc.go if it is not a test, or
+// the doc.go and the type files of a folder.
 func (b *builder) targets(linked string) (files []string) {
 	names := []string{linked}
 	if path.Ext(linked) == ".go" && !strings.HasSuffix(linked, "_test.go") {
@@ -181,7 +180,7 @@ func (b *builder) writeDocument(file string) error {
 	return b.put("document", page{builder: b, At: pageOf(file), Title: d.title(), Lang: lang, File: file, Body: body, Contents: d.contents()})
 }
 
-// writeSource renders a source file: its comments beside its code.
+// writeSource renders a source file, with its comments next to the code.
 func (b *builder) writeSource(file string) error {
 	source, err := fs.ReadFile(b.files, file)
 	if err != nil {
@@ -204,30 +203,30 @@ func init() {
 	}
 }
 
-// breakable lets a path go on in the next line after each slash.
+// breakable allows a line break after each slash of a path.
 func breakable(file string) template.HTML {
 	return template.HTML(strings.ReplaceAll(template.HTMLEscapeString(file), "/", "/<wbr>"))
 }
 
-// page is what a template is given.
+// page is the data of a template.
 type page struct {
 	*builder
-	// At is its path from the top of the site.
+	// At is the page's path from the root of the site.
 	At, Title string
-	// Lang is a document's language.
+	// Lang is the language of a document.
 	Lang string
-	// Description is the text of a preview of a link to the page.
+	// Description is the text in a link preview.
 	Description string
-	// File is the file of the repository that it shows.
+	// File is the page's file in the repository.
 	File string
-	// A document has a Body and perhaps Contents, and a source has Pairs. The playground has a Stage, which is the
-	// picture, and a Lead, which is the README's first paragraph.
+	// A document has a Body and perhaps Contents, a source has Pairs. The playground has a Stage, the
+	// picture, and a Lead, the README's first paragraph.
 	Body, Stage, Lead template.HTML
 	Contents          []heading
 	Pairs             []pair
 }
 
-// Lesson is the number of the lesson that shows the file at work, from 1, 0 for none.
+// Lesson is the number of the lesson that shows the file at work, from 1, or 0.
 func (p page) Lesson() int {
 	for i, lesson := range p.Playground.Lessons {
 		if lesson.Code == p.File {
@@ -237,8 +236,8 @@ func (p page) Lesson() int {
 	return 0
 }
 
-// Place is its place on the reading path, from 1, 0 for none. Before and After are its
-// neighbours there, "" for none.
+// Place is the page's position on the reading path, from 1, or 0. Before and After are its neighbors
+// there, "" for none.
 func (p page) Place() int     { return slices.Index(p.order, p.File) + 1 }
 func (p page) Of() int        { return len(p.order) }
 func (p page) Before() string { return p.neighbour(-1) }
@@ -251,13 +250,13 @@ func (p page) neighbour(by int) string {
 	return ""
 }
 
-// To is a link to another page or file of the site.
+// To returns a link to another page or file of the site.
 func (p page) To(target string) string { return relative(p.At, target) }
 
-// Repository is where others can read its file, "" for nowhere.
+// Repository returns the file's public URL, "" for none.
 func (p page) Repository() string { return p.repository(p.File) }
 
-// Menu is what every page links.
+// Menu returns the menu of every page.
 func (p page) Menu() any { return menu }
 
 // put renders a page.

@@ -12,7 +12,7 @@ import (
 	"testing"
 )
 
-// repository is this one.
+// repository is this repository.
 var repository = os.DirFS("../..")
 
 func made(t *testing.T, source string) map[string][]byte {
@@ -33,8 +33,8 @@ var (
 	anchor    = regexp.MustCompile(` id="([^"]*)"`)
 )
 
-// Each link leads to a file of the site, and to an id in it. Only a link that a reader follows
-// may leave the site: a page loads nothing from another host.
+// Each link leads to a file of the site, and to an id in it. Pages load nothing from another host; only
+// links that a reader follows may leave the site.
 func TestLinks(t *testing.T) {
 	site := made(t, "")
 	links := 0
@@ -83,8 +83,8 @@ func idsOf(content []byte) (ids []string) {
 	return ids
 }
 
-// The reading path has the files that the README links, in its order, and each package begins with
-// its doc.go. Files that another document links have a page, too.
+// The reading path has the files that the README links, in order, and each package begins with its
+// doc.go. Files that other documents link have a page, too.
 func TestReadingPath(t *testing.T) {
 	b, err := plan(repository, "")
 	if err != nil {

@@ -12,19 +12,19 @@ import (
 	"strings"
 )
 
-// pair is a comment and the code that it is about, side by side.
+// pair is a comment next to its code.
 type pair struct {
-	// ID is the name that the code declares, as the trace says it.
+	// ID is the name that the code declares, as the trace writes it.
 	ID   string
 	Doc  template.HTML
 	Code template.HTML
-	// Imports says that the code is those of a file, shown on demand.
+	// Imports says that the code is a file's imports, shown on demand.
 	Imports bool
-	// Broad says that the comment needs the width of both: it is that of a package.
+	// Broad says that the comment needs the width of both: it is a package comment or a loose one.
 	Broad bool
 }
 
-// pairsOf divides a source file.
+// pairsOf divides a source file into pairs.
 func pairsOf(file string, source []byte) ([]pair, error) {
 	if path.Ext(file) == ".go" {
 		return goPairs(file, source)
@@ -32,8 +32,7 @@ func pairsOf(file string, source []byte) ([]pair, error) {
 	return hashPairs(source), nil
 }
 
-// goPairs divides Go code at its declarations. Only their own comments stand beside the
-// code; those inside stay where they are.
+// goPairs divides Go code at its declarations. Doc comments go next to the code; comments inside stay.
 func goPairs(name string, source []byte) (pairs []pair, err error) {
 	set := token.NewFileSet()
 	file, err := parser.ParseFile(set, name, source, parser.ParseComments|parser.SkipObjectResolution)
@@ -43,7 +42,7 @@ func goPairs(name string, source []byte) (pairs []pair, err error) {
 	lines := strings.Split(string(source), "\n")
 	line := func(p token.Pos) int { return set.PositionFor(p, false).Line - 1 }
 	done := 0
-	// A comment that belongs to no declaration is a text of its own, or a build tag.
+	// A comment without a declaration becomes a separate text, or is a build tag.
 	loose := func(until int) {
 		for _, c := range file.Comments {
 			if at := line(c.Pos()); at < done || at >= until {
@@ -80,7 +79,7 @@ func goPairs(name string, source []byte) (pairs []pair, err error) {
 	return pairs, nil
 }
 
-// functionID is NAME, or TYPE.NAME for a method.
+// functionID returns NAME, or TYPE.NAME for a method.
 func functionID(f *ast.FuncDecl) string {
 	if f.Recv == nil {
 		return f.Name.Name
@@ -103,8 +102,8 @@ func specID(spec ast.Spec) string {
 
 var directive = regexp.MustCompile(`^//[a-z]+:[a-z]`)
 
-// directives are the lines of a comment that are for a tool, such as go:embed. They
-// stand with the code.
+// directives returns the lines of a comment that are for a tool, such as go:embed. They stay with the
+// code.
 func directives(doc *ast.CommentGroup) (lines string) {
 	if doc == nil {
 		return ""
@@ -126,10 +125,10 @@ func docHTML(doc *ast.CommentGroup) template.HTML {
 	return template.HTML(printer.HTML(p.Parse(doc.Text())))
 }
 
-// block is a comment of lines that begin with #, and what stands below it.
+// block is a comment of lines that begin with #, and the lines below it.
 var block = regexp.MustCompile(`((?:[ \t]*#.*\n)*)((?:(?:[ \t]*[^#\s].*|[ \t]*)\n)*)`)
 
-// hashPairs divides a file whose comments are lines that begin with #, such as YAML.
+// hashPairs divides a file with # comments, such as YAML.
 func hashPairs(source []byte) (pairs []pair) {
 	for _, found := range block.FindAllStringSubmatch(strings.TrimRight(string(source), "\n")+"\n", -1) {
 		doc := ""

@@ -15,7 +15,7 @@ var (
 	spoken = regexp.MustCompile(`[\pL_]+`)
 )
 
-// Side by side, a file says what it says as a whole: every word of it, in its order.
+// The pairs of a file contain each word of the file, in order.
 func TestSourcesAreWhole(t *testing.T) {
 	b, err := plan(repository, "")
 	if err != nil {
@@ -48,7 +48,7 @@ func TestSourcesAreWhole(t *testing.T) {
 	}
 }
 
-// What is a comment of its declaration stands beside it; what is inside stays inside.
+// Doc comments go next to the code; comments inside a declaration stay.
 func TestPairs(t *testing.T) {
 	pairs, err := pairsOf("x.go", []byte(`//go:build page
 

@@ -32,11 +32,11 @@ import (
 var (
 	shots    = flag.String("screenshots", "screenshots", "`folder` for the screenshots; it is ignored by git")
 	chromium = flag.String("chromium", "chromium", "the `browser`")
-	// Other work may share the machine.
+	// The machine may be shared.
 	patience = flag.Duration("deadline", 5*time.Minute, "how long to wait for what must happen")
 )
 
-// tab is one tab of a browser of its own, and what it did.
+// tab is a tab of its browser, and the problems that it reported.
 type tab struct {
 	*testing.T
 	ctx context.Context
@@ -49,17 +49,17 @@ type tab struct {
 	requests []string
 }
 
-// look says how the browser is set up.
+// look is the setup of the browser.
 type look struct {
 	width, height int64
 	phone, dark   bool
 	still         bool
-	// unwitnessed leaves the witness out: it takes time in each frame.
+	// unwitnessed leaves the witness out, which takes time in each frame.
 	unwitnessed bool
 }
 
-// witness notes what is in view for moments only. A test that looks now and then
-// would miss it on a machine that is busy.
+// witness records texts that are in view for moments only. A polling test would miss them on a busy
+// machine.
 const witness = `
 	window.witness = {tokens: new Set(), captions: new Set(), crosses: new Set()};
 	new MutationObserver(() => {
@@ -70,9 +70,8 @@ const witness = `
 
 var laptop = look{width: 1440, height: 1000}
 
-// open starts a browser, opens the page in it, and ends it with the test. A
-// message on the console, an exception, or a request that leaves this machine
-// fails the test.
+// open starts a browser, opens the page in it, and closes it with the test. A message on the console,
+// an exception, or a request that leaves this machine fails the test.
 func open(t *testing.T, address string, l look) *tab {
 	t.Helper()
 	executable, err := exec.LookPath(*chromium)
@@ -88,7 +87,7 @@ func open(t *testing.T, address string, l look) *tab {
 		chromedp.Flag("disable-gpu", true),
 	)
 	if os.Geteuid() == 0 {
-		// Its sandbox does not start as root, which is what a container's tests run as.
+		// Chromium's sandbox does not start as root, as in containers.
 		options = append(options, chromedp.NoSandbox)
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), 10**patience)
@@ -97,12 +96,12 @@ func open(t *testing.T, address string, l look) *tab {
 	t.Cleanup(end)
 	tabContext, closeTab := chromedp.NewContext(allocator)
 	t.Cleanup(func() {
-		// Waits for the process, which would else write to a folder that is gone.
+		// Waits for the process, which could still write to the deleted folder.
 		_ = chromedp.Cancel(tabContext)
 		closeTab()
 	})
 	b := &tab{T: t, ctx: tabContext}
-	// Starts the browser; a context with a timeout would end it again.
+	// Starts the browser. A context with a timeout would close it again.
 	if err := chromedp.Listen(tabContext, b.hear); err != nil {
 		t.Fatal(err)
 	}
@@ -128,7 +127,7 @@ func (b *tab) prepare(l look) {
 	}
 }
 
-// turns gives the tab another look.
+// turns changes the look of the tab.
 func (b *tab) turns(l look) {
 	b.Helper()
 	features := []*emulation.MediaFeature{
@@ -170,14 +169,14 @@ func (b *tab) hear(event any) {
 	}
 }
 
-// forgive ignores messages that a test causes on purpose, also those that come later.
+// forgive ignores messages that a test causes on purpose, including later ones.
 func (b *tab) forgive(texts ...string) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.forgiven = append(b.forgiven, texts...)
 }
 
-// check fails the test for what the page should not have done.
+// check fails the test if the page reported a problem.
 func (b *tab) check() {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -216,7 +215,7 @@ func get[T any](b *tab, action chromedp.Action[T]) T {
 	return result
 }
 
-// value is what a JavaScript expression yields.
+// value returns the value of a JavaScript expression.
 func value[T any](b *tab, expression string) T {
 	b.Helper()
 	return get(b, chromedp.Evaluate[T](expression))
@@ -240,21 +239,21 @@ func (b *tab) sees(selector, text string) {
 	b.until(fmt.Sprintf("[...document.querySelectorAll(%q)].some((e) => e.textContent.includes(%q))", selector, text))
 }
 
-// witnessed waits until a text of these was in view, however short, since the page
-// was opened or forget was called.
+// witnessed waits until such a text has been in view, however short, since the page was opened or
+// forget was called.
 func (b *tab) witnessed(what, text string) {
 	b.Helper()
 	b.until(fmt.Sprintf("[...witness.%s].some((seen) => seen.includes(%q))", what, text))
 }
 
-// forget lets everything be witnessed anew.
+// forget clears the witness.
 func (b *tab) forget() {
 	b.Helper()
 	b.run("Object.values(witness).forEach((seen) => seen.clear())")
 }
 
-// click clicks on the first element of a selector, until the element heard it: what the page
-// drew anew or moved between the search and the click was not clicked on.
+// click clicks on the first element of a selector until the element receives it: the page may redraw or
+// move the element between the search and the click.
 func (b *tab) click(selector string) {
 	b.Helper()
 	ctx, cancel := context.WithTimeout(b.ctx, *patience)
@@ -286,7 +285,7 @@ func (b *tab) run(script string) {
 	b.do(chromedp.Evaluate[chromedp.Void](script))
 }
 
-// shot keeps a screenshot of what is in view.
+// shot saves a screenshot of the view.
 func (b *tab) shot(name string) {
 	b.Helper()
 	image := get(b, chromedp.CaptureScreenshot())
@@ -306,7 +305,7 @@ func serve(t *testing.T, source *trace.History, o byhandpage.Options) string {
 	return address
 }
 
-// serveAt is serve at an address, until stop.
+// serveAt is serve at an address, until stop is called.
 func serveAt(t *testing.T, address string, source *trace.History, o byhandpage.Options) (at string, stop func()) {
 	t.Helper()
 	server, err := byhandpage.Listen(strings.Trim(strings.TrimPrefix(address, "http:"), "/"), source, o)

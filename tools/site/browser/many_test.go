@@ -12,14 +12,14 @@ import (
 	"example.com/byhand/internal/observe/page"
 )
 
-// TestManyObjects sends a cold start at the speed of the real one, some 400 Foos a second: a
-// sample of it travels, and all of it is in the numbers and can be found.
+// TestManyObjects sends a cold start at its real speed, some 400 Foos a second. A sample of the objects
+// travels; all of them are counted and can be found.
 func TestManyObjects(t *testing.T) {
 	t.Parallel()
 	s := newScript()
 	b := open(t, serve(t, s.History, page.Options{}), look{width: laptop.width, height: laptop.height, unwitnessed: true})
 	b.sees("#state", "live")
-	// A picture with no token for an instant is no failure, so the page notes all that it draws.
+	// A picture without tokens for an instant is no failure, so the page records the maximum.
 	b.run(`
 		window.most = 0;
 		new MutationObserver(() => { most = Math.max(most, document.querySelectorAll('.token').length); }).observe(document.querySelector('.lane'), {childList: true});`)
@@ -43,7 +43,7 @@ func TestManyObjects(t *testing.T) {
 		t.Errorf("the page says %q", lost)
 	}
 
-	// One of them is found by its name, and is alive.
+	// One of them is found by its name, and still updates.
 	last := &foo{namespace: "team-3", name: "foo-00003", deployment: "foo-00003", replicas: 2, version: 1 << 20}
 	b.do(chromedp.SendKeys(chromedp.CSS("#filter"), "foo-00003"))
 	b.sees("#found", "2 objects")

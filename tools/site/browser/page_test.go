@@ -21,13 +21,13 @@ func (b *tab) badge(text string) {
 	b.sees("#steps .badge", text)
 }
 
-// travels waits for a token that carries the text.
+// travels waits for a token with the text.
 func (b *tab) travels(text string) {
 	b.Helper()
 	b.witnessed("tokens", text)
 }
 
-// tellsAllOf fails unless the history in the panel has the first n steps, in their order.
+// tellsAllOf fails unless the history in the panel has the first n steps, in order.
 func (b *tab) tellsAllOf(n int) {
 	b.Helper()
 	var want []int
@@ -47,7 +47,7 @@ func TestHistoryOfAnObject(t *testing.T) {
 	cause := trace.Step{Part: trace.PartReconcile, What: "started", Kind: "Foo", Key: f.key(), For: "Foo " + f.key(), Cause: "Foo was updated", CauseSeq: 3}
 	b := open(t, serve(t, s.History, page.Options{}), laptop)
 	b.sees("#objects-table", "default/example-foo")
-	// A step that comes while the mouse is held down takes nothing from under it.
+	// A step that arrives while the mouse is down does not replace the button under it.
 	button := `#objects-table button[data-subject="Foo default/example-foo"]`
 	b.mouse(button, input.DispatchMouseEventTypeMousePressed)
 	s.add(append(f.scale(3), cause)...)
@@ -65,7 +65,7 @@ func TestHistoryOfAnObject(t *testing.T) {
 	b.sees("#panel .badge", "its own write, coming back")
 	b.sees("#panel .place", "controller/foo/reconcile.go Reconciler.Reconcile")
 
-	// The cause leads to the moment that it names.
+	// The link of the cause leads to its moment.
 	b.click("#panel .cause .link")
 	b.sees("#when", "step 3,")
 	b.sees("#state", "paused")
@@ -135,12 +135,11 @@ func TestReloadRestartLoss(t *testing.T) {
 	if rows := value[string](b, `document.querySelector('#objects-table').textContent`); strings.Contains(rows, "example-foo") {
 		t.Error("objects of the program that ended are still listed")
 	}
-	// What the browser itself says of a connection that is refused.
+	// The browser's own messages about a refused connection.
 	b.forgive("net::ERR_CONNECTION_REFUSED", "net::ERR_INCOMPLETE_CHUNKED_ENCODING", "net::ERR_EMPTY_RESPONSE", "net::ERR_CONNECTION_RESET")
 }
 
-// TestRecording plays a whole life: what is sent travels, what is refused and what is deleted
-// looks so.
+// TestRecording plays a whole life: requests travel, and rejections and deletions are visible.
 func TestRecording(t *testing.T) {
 	t.Parallel()
 	s := newScript()
@@ -152,11 +151,11 @@ func TestRecording(t *testing.T) {
 	b := open(t, serve(t, s.History, page.Options{Recording: "session.jsonl", Notice: notice}), laptop)
 	b.sees("#state", "session.jsonl")
 	b.sees("#notices", notice)
-	// It plays by itself, slowly enough to be read, and caption and slider show the same step.
+	// It plays by itself, slowly enough to read, and caption and slider show the same step.
 	for _, badge := range []string{"new", "scaled 1 → 3", "renamed example-foo → renamed", "deleted", "409 Conflict"} {
 		b.badge(badge)
 	}
-	// It ends at its end, and can be played again.
+	// It stops at the end, and can be played again.
 	b.sees("#state", "paused")
 	for _, token := range []string{"POST", "409"} {
 		b.travels(token)
@@ -164,7 +163,7 @@ func TestRecording(t *testing.T) {
 	b.witnessed("crosses", "deleted")
 	b.sees(".part-request .part-number", "1 conflict")
 	b.sees("#objects-table tr", "deleted")
-	// The Deployment is the garbage collector's.
+	// The garbage collector deletes the Deployment.
 	b.sees(".part-store .part-number", "1 object")
 	if captions := value[int](b, `witness.captions.size`); captions < len(s.kept)-1 {
 		t.Errorf("%d captions were seen, want one for each of %d steps", captions, len(s.kept))

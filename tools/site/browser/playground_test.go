@@ -15,8 +15,7 @@ import (
 	"github.com/chromedp/chromedp"
 )
 
-// play opens the playground from disk, with a link's state, and waits until it is there and the
-// page is the visitor's.
+// play opens the playground from disk, with a link's state, and waits until the visitor can act.
 func play(t *testing.T, l look, hash string) *tab {
 	t.Helper()
 	l.unwitnessed = true
@@ -25,7 +24,7 @@ func play(t *testing.T, l look, hash string) *tab {
 	return b
 }
 
-// follows follows a link to another state, and waits until the page is the visitor's.
+// follows follows a link to another state, and waits until the visitor can act.
 func (b *tab) follows(hash string) {
 	b.Helper()
 	b.do(chromedp.Evaluate[chromedp.Void](fmt.Sprintf(`new Promise((followed) => {
@@ -35,13 +34,13 @@ func (b *tab) follows(hash string) {
 	b.until(lesson + `.dataset.phase === 'asks'`)
 }
 
-// theirs says that the page is the visitor's.
+// theirs is true when the visitor can act.
 const theirs = `!document.querySelector('#visit').disabled && ` + lesson + `.dataset.phase === 'asks'`
 
-// lesson is the one that is shown.
+// lesson is the visible lesson.
 const lesson = `document.querySelector('#tour > form:not([hidden])')`
 
-// row waits for a row of a table, as kubectl prints it.
+// row waits for a table row as kubectl prints it.
 func (b *tab) row(table, text string) {
 	b.Helper()
 	b.until(fmt.Sprintf(`[...document.querySelectorAll('#%s tbody tr:not(.gone)')].some((row) => [...row.cells].map((cell) => cell.textContent).join(' ').trim() === %q)`, table, text))
@@ -57,7 +56,7 @@ func (b *tab) push(selector string) {
 	}
 }
 
-// drawer opens the drawer in which that button is.
+// drawer opens the drawer of a button.
 func (b *tab) drawer(button string) {
 	b.Helper()
 	if id := value[string](b, fmt.Sprintf(`((drawer) => drawer.matches(':popover-open') ? '' : drawer.id)(document.querySelector('%s').closest('.drawer'))`, button)); id != "" {
@@ -65,8 +64,8 @@ func (b *tab) drawer(button string) {
 	}
 }
 
-// acts opens the drawer of a button, fills the fields, presses the button and waits for the
-// answer: "BUTTON [FOO DEPLOYMENT REPLICAS]".
+// acts opens the drawer of a button, fills the fields, presses the button and waits for the answer:
+// "BUTTON [FOO DEPLOYMENT REPLICAS]".
 func (b *tab) acts(words string) {
 	b.Helper()
 	do, fields, _ := strings.Cut(words, " ")
@@ -80,9 +79,9 @@ func (b *tab) acts(words string) {
 	b.until(fmt.Sprintf(`document.querySelectorAll('#log .answered').length === %d`, before+1))
 }
 
-// It is the first page: what a controller is, the lesson and the picture stand on the first screen, and the
-// panel leads to the code. It lives on any web space, in a folder of it as
-// well; the other tests open it from disk.
+// The first screen of the site has the definition of a controller, the lesson and the picture, and the
+// panel links to the code. It works on any web server, also in a subfolder; the other tests open it
+// from disk.
 func TestPlaygroundLives(t *testing.T) {
 	t.Parallel()
 	folder := site(t)
@@ -104,9 +103,9 @@ func TestPlaygroundLives(t *testing.T) {
 	b.arrives(`document.querySelector(':target .code')?.textContent.includes('type Queue interface')`)
 }
 
-// Each thing that a visitor can do is a button or a switch, and leads to the same as in
-// tools/playground/lab, where more of it is tested: by keys alone, where the window is narrow and
-// motion is reduced. The other tests have a mouse.
+// Each action of a visitor is a button or a switch, with the same result as in tools/playground/lab,
+// which tests more of them. This test uses only keys, a narrow window and reduced motion; the others
+// use a mouse.
 func TestPlaygroundActions(t *testing.T) {
 	t.Parallel()
 	still := phone
@@ -141,7 +140,7 @@ func TestPlaygroundActions(t *testing.T) {
 	b.until(`document.querySelectorAll('#foos tr:not(.gone, .note) td').length === 0 && document.querySelectorAll('#deployments tbody tr:not(.gone, .note)').length === 1`)
 }
 
-// captions notes each headline of the picture once, in order.
+// captions records each headline of the picture once, in order.
 const captions = `
 	window.headlines = [];
 	new MutationObserver(() => {
@@ -149,15 +148,15 @@ const captions = `
 		if (text && !headlines.includes(text)) { headlines.push(text); }
 	}).observe(document.querySelector('#caption'), {subtree: true, childList: true});`
 
-// act and next are the buttons of the lesson that is shown.
+// act and next are the buttons of the visible lesson.
 const (
 	act  = "#tour > form:not([hidden]) .act"
 	next = "#tour > form:not([hidden]) .next"
 )
 
-// plays answers and acts, with the mouse or by keys, and returns the captions of the picture until the result is
-// shown. A process that gets no time loses its Lease. Another one continues, so the captions are different:
-// the lesson is played again.
+// plays answers and acts, with the mouse or by keys, and returns the captions until the result is
+// shown. A starved process loses its Lease, and another continues with different captions: then the
+// lesson is played again.
 func (b *tab) plays(answer string) []string {
 	b.Helper()
 	const losses = `[...document.querySelectorAll('#log .refused')].filter((line) => line.textContent.includes('lost the lease')).length`
@@ -177,12 +176,12 @@ func (b *tab) plays(answer string) []string {
 	}
 }
 
-// mostCaptions is how much a visitor reads in one lesson.
+// mostCaptions is how many captions a visitor reads in one lesson.
 const mostCaptions = 16
 
-// In each lesson the visitor has to answer and to act. The picture plays what the action caused, step by
-// step, and stops on the step that the lesson is about; then the result is shown. The captions are those whose
-// order does not depend on which informer is faster.
+// In each lesson the visitor has to answer and to act. The picture plays the consequences of the action
+// step by step, and stops on the lesson's step; then the result is shown. The test compares only
+// captions whose order does not depend on the faster informer.
 func TestPlaygroundLessons(t *testing.T) {
 	t.Parallel()
 	b := play(t, laptop, "")
@@ -229,7 +228,7 @@ func TestPlaygroundLessons(t *testing.T) {
 	b.until(`location.hash === '#puzzle'`)
 }
 
-// The puzzle hides a bug, counts moves and guesses, and says in the end where it is.
+// The puzzle hides a bug, counts moves and guesses, and reveals the bug at the end.
 func TestPlaygroundPuzzle(t *testing.T) {
 	t.Parallel()
 	b := play(t, laptop, "#puzzle")
@@ -252,7 +251,7 @@ func TestPlaygroundPuzzle(t *testing.T) {
 	b.until(lesson + `.dataset.phase === 'seen'`)
 	b.shot("found")
 
-	// The link has the score and the same bug, and does not name it.
+	// The link has the score and the same bug, but does not name it.
 	b.follows("#lesson=1")
 	b.follows(found)
 	moves := regexp.MustCompile(`\d+ moves`).FindString(score)
@@ -282,8 +281,8 @@ func TestPlaygroundLessonDisturbed(t *testing.T) {
 	b.row("foos", "example-foo web 2 2 True Available")
 }
 
-// The whole first screen is in view without scrolling, no text of a lesson has four lines, and every text
-// can be read, also in the drawers.
+// The whole first screen is in view without scrolling, no text of a lesson has four lines, and every
+// text is readable, also in the drawers.
 func TestPlaygroundOneScreen(t *testing.T) {
 	t.Parallel()
 	const regions = "#lessons, .objects, #picture, #last, .drawers"
@@ -331,8 +330,8 @@ func TestPlaygroundOneScreen(t *testing.T) {
 	}
 }
 
-// With less motion nothing travels, and the captions are the same. Meanwhile the row of the deleted object is
-// seen to be gone, beside the two that are wanted.
+// With reduced motion nothing travels, and the captions are the same. Meanwhile the deleted object's
+// row is marked as gone, next to the two wanted rows.
 func TestPlaygroundStill(t *testing.T) {
 	t.Parallel()
 	b := play(t, look{width: 1280, height: 800, still: true}, "")
@@ -356,7 +355,7 @@ func TestPlaygroundStill(t *testing.T) {
 	b.sees("#heard", "web: deleted → created · ")
 }
 
-// A link leads to a bug and to bad luck, by their names and by nothing else.
+// A link selects a bug and faults by their names only.
 func TestPlaygroundLinks(t *testing.T) {
 	t.Parallel()
 	b := play(t, phone, "#bug=no-retry&luck=refuse-creates,no-such-luck")
@@ -371,7 +370,7 @@ func TestPlaygroundLinks(t *testing.T) {
 	b.until(`document.querySelectorAll('#on button').length === 0`)
 }
 
-// Without its program the page says which file is missing, and the lesson can still be read.
+// Without its program the page reports the missing file, and the lesson can still be read.
 func TestPlaygroundWithoutProgram(t *testing.T) {
 	t.Parallel()
 	folder := t.TempDir()

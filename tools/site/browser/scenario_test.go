@@ -12,7 +12,7 @@ import (
 	"example.com/byhand/internal/observe/trace"
 )
 
-// script is a History whose steps a test writes.
+// script is a History with the steps of a test.
 type script struct {
 	*trace.History
 	mu    sync.Mutex
@@ -23,7 +23,7 @@ type script struct {
 
 func newScript() *script { return &script{History: trace.Replay(), clock: time.Now()} }
 
-// add numbers the steps and sends them, a millisecond apart in their own time.
+// add numbers the steps and sends them, with time stamps a millisecond apart.
 func (s *script) add(steps ...trace.Step) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -44,7 +44,7 @@ func (s *script) lose(n int64) {
 	s.seq += n
 }
 
-// foo is what a scenario needs of a Foo.
+// foo has the fields of a Foo that a scenario needs.
 type foo struct {
 	namespace, name, deployment string
 	replicas, available         int
@@ -85,8 +85,7 @@ const (
 	deploymentsPath = "/apis/apps/v1/namespaces/%s/deployments"
 )
 
-// event is the way of a change from the API server to the queue. what is the
-// store's word.
+// event returns the steps of a change from the API server to the queue, with the store's word for it.
 func (f *foo) event(kind, what string, echo bool) []trace.Step {
 	f.version++
 	key, object, handler := f.key(), f.object(), "EnqueueObject"
@@ -106,8 +105,8 @@ func (f *foo) event(kind, what string, echo bool) []trace.Step {
 	return []trace.Step{stream, store, queue}
 }
 
-// reconcile is the way of a key from the queue to the end of its reconcile, with
-// requests in between.
+// reconcile returns the steps of a key from the queue to the end of its reconcile, with the requests in
+// between.
 func (f *foo) reconcile(decision string, requests ...trace.Step) []trace.Step {
 	step := trace.Step{Kind: "Foo", Key: f.key(), For: "Foo " + f.key(), File: "controller/foo/reconcile.go", Func: "Reconciler.Reconcile"}
 	got, started, ended, done := step, step, step, step
@@ -118,7 +117,7 @@ func (f *foo) reconcile(decision string, requests ...trace.Step) []trace.Step {
 	return append(append([]trace.Step{got, started}, requests...), ended, done)
 }
 
-// request is a request and its answer.
+// request returns the steps of a request and its response.
 func (f *foo) request(method, kind string, status int) []trace.Step {
 	key, path := f.key(), fmt.Sprintf(foosPath, f.namespace)+"/"+f.name+"/status"
 	body := f.object()
@@ -140,7 +139,7 @@ func (f *foo) request(method, kind string, status int) []trace.Step {
 	return []trace.Step{sent, answered}
 }
 
-// born is a new Foo's whole way: it comes, gets its Deployment and its status.
+// born returns all steps of a new Foo: it arrives, and gets its Deployment and its status.
 func (f *foo) born() []trace.Step {
 	steps := f.event("Foo", "added", false)
 	writes := append(f.request("POST", "Deployment", 201), f.request("PUT", "Foo", 200)...)

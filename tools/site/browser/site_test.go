@@ -15,10 +15,10 @@ import (
 	"github.com/chromedp/chromedp"
 )
 
-// phone is as wide as most.
+// phone has a common width.
 var phone = look{width: 390, height: 844, phone: true}
 
-// site is the folder of the site, as make site writes it. No test changes it.
+// site returns the folder of the site, as make site writes it. No test changes it.
 func site(t *testing.T) string {
 	t.Helper()
 	out, err := writeSite()
@@ -38,14 +38,14 @@ var writeSite = sync.OnceValues(func() (string, error) {
 	return out, write.Run()
 })
 
-// visit goes to a page of the site, as a file.
+// visit opens a page of the site as a file.
 func (b *tab) visit(folder, page string) {
 	b.Helper()
 	b.do(chromedp.Navigate("file://" + filepath.ToSlash(filepath.Join(folder, page))))
 }
 
-// arrives waits until a link has led to where the expression is true. While one page takes
-// the place of another nothing can be asked.
+// arrives waits until the expression is true after a link. While one page replaces another, evaluations
+// fail.
 func (b *tab) arrives(expression string) {
 	b.Helper()
 	for until := time.Now().Add(*patience); time.Now().Before(until); time.Sleep(20 * time.Millisecond) {
@@ -57,9 +57,8 @@ func (b *tab) arrives(expression string) {
 	b.Fatalf("never true: %s", expression)
 }
 
-// From disk, without a network: every kind of page can be read, on a desktop and on a phone, in light
-// and in dark, and nothing is wider than the screen. On a desktop, the code is at the right of its
-// comment.
+// From disk, without a network, every kind of page can be read, on a desktop and on a phone, in light
+// and in dark. Nothing is wider than the screen. On a desktop, the code is at the right of its comment.
 func TestSiteCanBeRead(t *testing.T) {
 	t.Parallel()
 	const source = "read/controller/foo/reconcile.go.html"
@@ -85,8 +84,8 @@ func TestSiteCanBeRead(t *testing.T) {
 	}
 }
 
-// contrasts is every text in view whose contrast with its ground is below what
-// WCAG AA wants: 4.5, or 3 where it is large.
+// contrasts returns every visible text whose contrast with its background is below WCAG AA: 4.5, or 3
+// for large text.
 const contrasts = `(() => {
 	const rgb = (c) => { const m = c.match(/[\d.]+/g).map(Number); return {r: m[0], g: m[1], b: m[2], a: m[3] ?? 1}; };
 	const light = ({r, g, b}) => { const [x, y, z] = [r, g, b].map((v) => { v /= 255; return v <= 0.03928 ? v / 12.92 : ((v + 0.055) / 1.055) ** 2.4; }); return 0.2126 * x + 0.7152 * y + 0.0722 * z; };
@@ -116,8 +115,8 @@ const contrasts = `(() => {
 	return {low, n};
 })()`
 
-// readable fails unless each text of the page, of which there are so many at least, can be read
-// on its ground, and nothing is wider than the screen.
+// readable fails unless the page has at least so many texts, each is readable on its background, and
+// nothing is wider than the screen.
 func (b *tab) readable(page string, least int) {
 	b.Helper()
 	found := value[struct {
