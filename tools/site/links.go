@@ -12,7 +12,7 @@ import (
 )
 
 // html renders a node of a document for a page. Its links become links of the site; a link to a file
-// without a page here becomes plain text. The images are copied.
+// without a page leads to the repository, or becomes plain text. The images are copied.
 func (b *builder) html(at string, d *document, n ast.Node) (template.HTML, error) {
 	for _, image := range all[*ast.Image](n) {
 		file := path.Join(path.Dir(d.file), string(image.Destination))

@@ -73,8 +73,8 @@ func (d *document) title() string {
 	return d.file
 }
 
-// html renders a node of a document. Blocks that can be wider than a phone get the focus, so that keys
-// can scroll them.
+// html renders a node of a document. Blocks that can be wider than a phone can get the focus, so that
+// keys scroll them.
 func (d *document) html(n ast.Node) (template.HTML, error) {
 	var b bytes.Buffer
 	if err := markdown.Renderer().Render(&b, d.source, n); err != nil {

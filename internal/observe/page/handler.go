@@ -14,13 +14,11 @@ import (
 //go:embed static
 var embedded embed.FS
 
-// policy lets the page load its own files and nothing else, run no script that
-// stands in the document, and turn no text into markup.
+// policy lets the page load only its own files, run no inline script, and turn no text into markup.
 const policy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; " +
 	"base-uri 'none'; form-action 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'; trusted-types 'none'"
 
-// handler answers for a server that is bound to that address. It is safe for
-// concurrent use.
+// handler returns the handler of a server that is bound to that address. It is safe for concurrent use.
 func handler(bound *net.TCPAddr, source *trace.History, o Options) http.Handler {
 	mux, files := http.NewServeMux(), static()
 	mux.Handle("GET /steps", newStream(source, o))
@@ -29,8 +27,8 @@ func handler(bound *net.TCPAddr, source *trace.History, o Options) http.Handler 
 	return guard(serve.OwnHost(bound, mux))
 }
 
-// guard rejects requests from other origins, except links, and sets the headers of every answer. The same site
-// includes every port of localhost.
+// guard rejects requests from other origins, except links, and sets the headers of every response. The
+// same site includes every port of localhost.
 func guard(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		h := w.Header()
@@ -48,8 +46,7 @@ func guard(next http.Handler) http.Handler {
 	})
 }
 
-// types are the content types of what static/ holds: not left to the machine's own
-// list. "/" is index.html.
+// types are the content types of the files in static/, independent of the machine. "/" is index.html.
 var types = map[string]string{
 	"":     "text/html; charset=utf-8",
 	".css": "text/css; charset=utf-8",
@@ -57,8 +54,7 @@ var types = map[string]string{
 	".svg": "image/svg+xml",
 }
 
-// static serves the embedded files. A browser asks for them each time: another build
-// of the program has other files.
+// static serves the embedded files. Browsers revalidate them each time: another build has other files.
 func static() http.Handler {
 	root, err := fs.Sub(embedded, "static")
 	if err != nil {

@@ -19,7 +19,7 @@ import (
 	"example.com/byhand/kit/serve"
 )
 
-// deadline is how long a test waits for what must happen.
+// deadline is how long a test waits for an expected event.
 const deadline = 10 * time.Second
 
 // start runs a server on a free port until the test ends.
@@ -46,8 +46,8 @@ func start(t *testing.T, address string, source *trace.History, o page.Options) 
 	return server
 }
 
-// send sends a request with headers, given as pairs, and returns the answer. "Host" sets the
-// request's host. cancel ends the answer.
+// send sends a request with headers, given as pairs, and returns the response. "Host" sets the
+// request's host. cancel ends the response.
 func send(t *testing.T, method, url string, headers ...string) (response *http.Response, cancel func()) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), deadline)
@@ -70,7 +70,7 @@ func send(t *testing.T, method, url string, headers ...string) (response *http.R
 	return response, cancel
 }
 
-// ask sends a request and reads the answer.
+// ask sends a request and reads the response.
 func ask(t *testing.T, method, url string, headers ...string) (*http.Response, string) {
 	t.Helper()
 	response, _ := send(t, method, url, headers...)
@@ -120,8 +120,7 @@ func TestFilesAndHeaders(t *testing.T) {
 	}
 }
 
-// What the page says of where code stands, and the steps of the recording that comes with
-// it, name functions that there are.
+// The code locations on the page and in the steps of its recording name existing functions.
 func TestPlaces(t *testing.T) {
 	content, err := os.ReadFile("static/parts.js")
 	if err != nil {
@@ -163,8 +162,8 @@ func TestPlaces(t *testing.T) {
 	}
 }
 
-// What another site loads, and what is asked under another name, is refused, whatever it is.
-// serve.OwnHost has the other names.
+// Requests from another site, and requests for another host name, are rejected. serve.OwnHost has the
+// other names.
 func TestOthers(t *testing.T) {
 	server := start(t, "127.0.0.1:0", trace.Replay(), page.Options{})
 	for _, c := range []struct {
@@ -191,8 +190,8 @@ func TestOthers(t *testing.T) {
 	}
 }
 
-// An address that other machines can reach is refused, with what to do. serve.Listen says
-// the rest of what is wrong with an address.
+// An address that other machines can reach is rejected, with advice. serve.Listen reports other errors
+// of an address.
 func TestAddresses(t *testing.T) {
 	for address, want := range map[string]string{
 		":0":   `":0": other machines could reach it; give 127.0.0.1:PORT, or say --page-remote`,

@@ -11,7 +11,7 @@ import (
 	"example.com/byhand/internal/observe/page"
 )
 
-// play plays a file until its page is up, and returns what was said.
+// play plays a file until its page is up, and returns the log.
 func play(t *testing.T, file string) (string, error) {
 	t.Helper()
 	var said strings.Builder
@@ -24,8 +24,8 @@ func play(t *testing.T, file string) (string, error) {
 	return said.String(), err
 }
 
-// What cannot be played says why, in one line; of what is cut off, the beginning plays.
-// TestRecordingMistakes of package trace has what else can be wrong with a recording.
+// A file without steps is rejected with a one-line error; a truncated one plays up to the error.
+// TestRecordingMistakes in package trace has other errors of a recording.
 func TestPlayOfBrokenFiles(t *testing.T) {
 	write := func(text string) string {
 		file := filepath.Join(t.TempDir(), "steps.json")

@@ -14,25 +14,22 @@ import (
 	"example.com/byhand/kit/serve"
 )
 
-// Options says what the page is about. The zero value shows a live program to this
-// machine alone.
+// Options configure the page. The zero value shows a live program to this machine only.
 type Options struct {
 	// Remote allows an address that other machines can reach.
 	Remote bool
-	// Recording is the name of the recording that the source replays. "" says that it is
-	// live.
+	// Recording is the name of the replayed recording, "" for a live program.
 	Recording string
-	// Outside says that the program is seen from outside: only its requests and what comes back.
+	// Outside says that only the program's requests and their responses are known.
 	Outside bool
-	// Notice is said at the top of the page, "" for nothing.
+	// Notice is shown at the top of the page, "" for none.
 	Notice string
-	// Shell is what to type in a second terminal before kubectl: see connect.Shell.
+	// Shell is the command to enter in a second terminal before kubectl: see connect.Shell.
 	Shell string
 }
 
-// Listen takes the address, HOST:PORT, and returns a server of the page: see
-// serve.Listen. An address that is not loopback is an error unless Options allow
-// it. An error says what to do about it.
+// Listen listens on the address, HOST:PORT, and returns a server of the page: see serve.Listen. Without
+// Options.Remote, an address other than loopback is an error. Errors say what to do.
 func Listen(address string, source *trace.History, o Options) (*serve.Server, error) {
 	server, err := serve.Listen(address, o.Remote, func(bound *net.TCPAddr) http.Handler {
 		return handler(bound, source, o)
@@ -47,9 +44,8 @@ func Listen(address string, source *trace.History, o Options) (*serve.Server, er
 	return server, nil
 }
 
-// Play returns a server that shows the recording in file at address: see Listen. say hears
-// the page's URL, and what is wrong with a recording that is cut off or malformed: what
-// stands before that is shown.
+// Play returns a server that shows the recording in file at address: see Listen. It logs the page's URL
+// to say. It also logs the error of a truncated or malformed recording, and shows the steps before it.
 func Play(say *log.Logger, file, address string, remote bool) (*serve.Server, error) {
 	recording, err := os.Open(file)
 	if err != nil {

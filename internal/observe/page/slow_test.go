@@ -11,10 +11,10 @@ import (
 	"example.com/byhand/internal/observe/trace"
 )
 
-// A browser that does not read loses its connection.
+// A browser that does not read is disconnected.
 func TestBrowserThatDoesNotRead(t *testing.T) {
 	source := trace.Replay()
-	for n := range int64(2000) { // More than the buffers on the way can hold.
+	for n := range int64(2000) { // more than the buffers in between can hold
 		source.Add(&trace.Step{Seq: n + 1, Text: strings.Repeat("x", 10_000)})
 	}
 	s, dropped := newStream(source, Options{}), make(chan struct{})

@@ -39,7 +39,7 @@ func read(t *testing.T, url string, headers ...string) *reader {
 	return &reader{t, lines}
 }
 
-// next is the next event. Comments are skipped.
+// next returns the next event. It skips comments.
 func (r *reader) next() (e event) {
 	r.Helper()
 	for r.lines.Scan() {
@@ -103,7 +103,7 @@ func TestStepsAndResume(t *testing.T) {
 	add(recorder, 701, 1000)
 	last := first.has(701, 1000)
 
-	// A browser that connects again gets the later steps, or all of another process.
+	// A browser that reconnects gets the later steps, or all steps of a new process.
 	id := hello.data.Process + "-990"
 	for _, again := range []*reader{read(t, server.URL+"steps", "Last-Event-ID", id), read(t, server.URL+"steps?after="+id)} {
 		again.next()
@@ -122,7 +122,7 @@ func TestStepsAndResume(t *testing.T) {
 	}
 }
 
-// An event has no markup and no line break, and is so small that a browser draws between two.
+// An event has no markup and no line break, and is small enough for a browser to draw between two.
 func TestEvents(t *testing.T) {
 	text := "</script><img src=x onerror=alert(1)>\n\nevent: hello\ndata: {}\r\n" + strings.Repeat("x", 10<<10)
 	source := trace.Replay()

@@ -16,14 +16,14 @@ import (
 const (
 	// mostStreams is how many browsers may read at a time.
 	mostStreams = 16
-	// mostBytes is how many bytes of steps are about one event, so that a browser draws
-	// between two.
+	// mostBytes is about how many bytes of steps one event has, so that a browser can draw between
+	// events.
 	mostBytes = 128 << 10
-	// heartbeat is how often a quiet stream shows that it lives.
+	// heartbeat is how often a quiet stream sends a comment.
 	heartbeat = 15 * time.Second
 	// readsWithin is how long a browser may take to read an event.
 	readsWithin = 10 * time.Second
-	// comeBack is how long a browser waits before it connects again.
+	// comeBack is how long a browser waits before it reconnects.
 	comeBack = time.Second
 )
 
@@ -31,7 +31,7 @@ const (
 type stream struct {
 	source  *trace.History
 	options Options
-	// process is the id of this process among all that have had its address.
+	// process is the id of this process among all processes at its address.
 	process string
 	// patience is how long a browser may take to read an event.
 	patience time.Duration
@@ -44,8 +44,7 @@ func newStream(source *trace.History, o Options) *stream {
 		patience: readsWithin, taken: make(chan struct{}, mostStreams)}
 }
 
-// ServeHTTP sends the steps until the browser goes, does not read, or the server
-// ends.
+// ServeHTTP sends the steps until the browser disconnects, it does not read, or the server shuts down.
 func (s *stream) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	select {
 	case s.taken <- struct{}{}:
@@ -57,12 +56,12 @@ func (s *stream) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	w.Header().Set("Content-Type", "text/event-stream")
 	w.Header().Set("Cache-Control", "no-store")
 	out := &events{w: w, control: http.NewResponseController(w), stream: s}
-	// A stream has no end by which it must be written; each of its events has.
+	// A stream has no deadline; each of its events has one.
 	_ = out.control.SetReadDeadline(time.Time{})
 	if r.Method == http.MethodHead {
 		return
 	}
-	// A page that begins a stream of its own says in its query what it has seen.
+	// A page that opens a new stream sends the last id in its query.
 	_ = out.send(r.Context(), cmp.Or(r.Header.Get("Last-Event-ID"), r.URL.Query().Get("after")))
 }
 
@@ -73,7 +72,7 @@ type events struct {
 	control *http.ResponseController
 }
 
-// send sends what comes after the event with this id.
+// send sends the steps after the event with this id.
 func (e *events) send(ctx context.Context, id string) error {
 	process, text, _ := strings.Cut(id, "-")
 	last, err := strconv.ParseInt(text, 10, 64)
@@ -103,8 +102,8 @@ func (e *events) send(ctx context.Context, id string) error {
 	return err
 }
 
-// news writes the steps as one event, or as several if they are large. kept says that they
-// are from before the browser connected.
+// news writes the steps as one event, or as several if they are large. kept says that they are older
+// than the connection.
 func (e *events) news(steps []*trace.Step, kept bool) error {
 	batch, bytes := []json.RawMessage{}, 0
 	for i, step := range steps {
@@ -133,7 +132,7 @@ func (e *events) event(name, id string, value any) error {
 }
 
 func (e *events) write(format string, args ...any) error {
-	// A browser that does not read is not waited for any longer.
+	// Drop a browser that does not read.
 	if err := e.control.SetWriteDeadline(time.Now().Add(e.patience)); err != nil {
 		return err
 	}

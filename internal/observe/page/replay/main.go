@@ -2,9 +2,9 @@
 //
 //	go run ./internal/observe/page/replay [flags] FILE [COMMAND…]
 //
-// It plays until Ctrl-C, or while COMMAND runs, with whose exit code it ends. It needs
-// nothing but the standard library: make run builds it first and plays while it builds
-// everything else, which takes minutes.
+// It runs until Ctrl-C, or until COMMAND exits, and returns COMMAND's exit code. It needs only the
+// standard library: make run builds it first and plays while it builds everything else, which takes
+// minutes.
 package main
 
 import (
@@ -34,7 +34,7 @@ func main() {
 		os.Exit(2)
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	// After the first signal a second one ends the process at once.
+	// A second signal ends the process at once.
 	context.AfterFunc(ctx, stop)
 	server, err := page.Play(log.New(os.Stdout, "", log.Ltime|log.Lmicroseconds), flag.Arg(0), *address, *remote)
 	if err == nil && *file != "" {
@@ -45,7 +45,7 @@ func main() {
 	}
 	var command *exec.ExitError
 	if errors.As(err, &command) {
-		os.Exit(command.ExitCode()) // The command has said why.
+		os.Exit(command.ExitCode()) // The command has printed why.
 	}
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "replay:", err)
@@ -53,15 +53,15 @@ func main() {
 	}
 }
 
-// play runs the server until ctx is done, or while the command runs, if there is one. When
-// it returns both have ended.
+// play runs the server until ctx is done, or the command exits if there is one. When it returns both
+// have ended.
 func play(ctx context.Context, server *serve.Server, command []string) error {
 	if len(command) == 0 {
 		return server.Run(ctx)
 	}
 	cmd := exec.CommandContext(ctx, command[0], command[1:]...)
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = os.Stdin, os.Stdout, os.Stderr
-	// Killed, it could not end its own children.
+	// A killed command could not end its own children.
 	cmd.Cancel = func() error { return cmd.Process.Signal(syscall.SIGTERM) }
 	playing, cancel := context.WithCancel(context.Background())
 	served := make(chan error, 1)

@@ -24,7 +24,7 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// The page is served, and its address is written, before the command begins. The command gets a
+// The page is served, and its address is written, before the command starts. The command receives
 // SIGTERM, and its exit code becomes the program's.
 func TestCommand(t *testing.T) {
 	address := filepath.Join(t.TempDir(), "address")
@@ -49,7 +49,7 @@ func TestCommand(t *testing.T) {
 	}
 }
 
-// It builds within seconds: from this repository and the standard library alone.
+// It builds within seconds: it imports only this repository and the standard library.
 func TestImports(t *testing.T) {
 	output, err := exec.Command("go", "list", "-deps", "-f", "{{if not .Standard}}{{.ImportPath}}{{end}}", ".").Output()
 	if err != nil {

@@ -1,10 +1,9 @@
-// The difference of two JSON values: a list of {path, before, after}. A value that
-// is not there is undefined.
+// The difference of two JSON values: a list of {path, before, after}. A missing value is undefined.
 
 const isObject = (value) => value !== null && typeof value === 'object';
 
-// The members of an object by their names, and of a list by what names one of them alone, as the API
-// does it, or else by where they stand.
+// The members of an object by name. Members of a list are named by a unique type, name or uid, as in
+// the API, else by index.
 function membersOf(value) {
   if (!Array.isArray(value)) {
     return new Map(Object.entries(value).map(([name, member]) => [`.${name}`, member]));
@@ -25,14 +24,14 @@ function walk(before, after, path, found) {
   }
 }
 
-/** What changed from one value to the other, by path. */
+/** The changes from one value to the other, by path. */
 export function difference(before, after) {
   const found = [];
   walk(before, after, '', found);
   return found;
 }
 
-/** A value on one line, cut off where it is long. */
+/** A value on one line, truncated if long. */
 export function brief(value) {
   const text = JSON.stringify(value);
   return text.length > 160 ? `${text.slice(0, 160)}…` : text;

@@ -1,5 +1,4 @@
-// The only place where elements are made. What a step says always becomes text,
-// never markup.
+// The only place that creates elements. Texts of a step always become text, never markup.
 
 const svgNamespace = 'http://www.w3.org/2000/svg';
 
@@ -11,7 +10,7 @@ function fill(element, attributes, children) {
       element.setAttribute(name, value === true ? '' : value);
     }
   }
-  // append makes a text node of everything that is not one already.
+  // append makes a text node of everything that is no node.
   element.append(...children.flat(Infinity).filter((child) => child !== null && child !== undefined && child !== false));
   return element;
 }
@@ -28,7 +27,7 @@ export function svg(name, attributes = {}, ...children) {
 
 export const byId = (id) => document.getElementById(id);
 
-/** Sets the text, if it is another one: a screen reader hears each change. */
+/** Sets the text if it differs: a screen reader reads each change. */
 export function say(element, text) {
   if (element.textContent !== text) {
     element.textContent = text;
@@ -50,7 +49,7 @@ export const count = (n) => countFormat.format(n);
 /** "1 key", "2 keys", "2 watches" */
 export const counted = (n, word, more = 's') => `${count(n)} ${word}${n === 1 ? '' : more}`;
 
-/** A duration in milliseconds, as people say it. */
+/** A duration in milliseconds, for people. */
 export function took(ms) {
   if (ms > 0 && ms < 1) {
     return `${Math.max(1, Math.round(ms * 1000))} µs`;
@@ -59,9 +58,9 @@ export function took(ms) {
   return ms < 1000 ? `${ms < 10 ? tenths(ms) : Math.round(ms)} ms` : `${tenths(ms / 1000)} s`;
 }
 
-const filled = new WeakMap(); // what each element was made of, as JSON
+const filled = new WeakMap(); // the data that each element shows, as JSON
 
-/** Makes the children of an element anew if what they are made of is not as it was. */
+/** Replaces the children of an element if their data has changed. */
 export function refill(element, of, children) {
   const text = JSON.stringify(of);
   if (filled.get(element) !== text) {

@@ -1,9 +1,8 @@
-// The steps as they come from /steps: server-sent events. The browser connects
-// again by itself, with the id of the last event that it has seen; what it gives
-// up on is begun anew here.
+// Receives the steps from /steps as server-sent events. The browser reconnects by itself, with the id
+// of the last event. If it gives up, this reconnects.
 
 const tryAgain = 2000;
-// What waits to be read may not grow without end, such as in a tab in the background.
+// Unread events must not grow without limit, such as in a background tab.
 const mostWaiting = 4 << 20;
 
 export class Feed {
@@ -25,14 +24,14 @@ export class Feed {
     source.addEventListener('open', () => this.on.state('open'));
     source.addEventListener('error', () => {
       this.on.state('gone');
-      // Closed: an answer that is no stream, such as "16 browsers read already".
+      // Closed: the response is no stream, such as "16 browsers read already".
       if (source.readyState === EventSource.CLOSED) {
         setTimeout(() => this.connect(), tryAgain);
       }
     });
   }
 
-  /** Calls run when the page shows what came before. */
+  /** Calls run when the page shows everything before this call. */
   after(run) {
     this.waiting.push({type: 'mark', data: run});
   }
@@ -46,7 +45,7 @@ export class Feed {
     }
   }
 
-  /** Reads what has come, for at most so many milliseconds: a frame is short. */
+  /** Reads waiting events for at most so many milliseconds: a frame is short. */
   read(budget) {
     const end = performance.now() + budget;
     let n = 0;

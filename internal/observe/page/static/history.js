@@ -1,17 +1,17 @@
-// The steps that the page keeps: the newest, within two bounds, and where to find
-// those of one object. Nothing here depends on where in time the page is.
+// The steps that the page keeps: the newest, within two limits, and an index by object. It does not
+// depend on the page's position in time.
 
 import {lookOf} from './kinds.js';
 
 const mostSteps = 50_000;
 const mostBytes = 64 << 20;
-// Names of objects are remembered longer than their steps, but not for ever.
+// Names of objects are kept longer than their steps, but not without limit.
 const mostObjects = 20_000;
 
-/** The object that a step is about, "" for none. */
+/** The object of a step, "" for none. */
 export const objectOf = (step) => (step.key ? `${step.kind} ${step.key}` : '');
 
-/** That object, and the one whose travel the step is part of. */
+/** That object, and the object whose travel the step is part of. */
 export const objectsOf = (step) => new Set([objectOf(step), step.subject].filter(Boolean));
 
 /** The kind and the key of an object's name, "Foo default/x". */
@@ -25,9 +25,9 @@ const statusTexts = {200: 'OK', 201: 'Created', 202: 'Accepted', 400: 'Bad Reque
 /** "409 Conflict" */
 export const statusText = (status) => [status, statusTexts[status]].filter(Boolean).join(' ');
 
-// What of an object tells a change of its own kind.
+// The fields of an object whose changes have their own words.
 function traits(object) {
-  // A foreign one may have null for each.
+  // A foreign object may have null for each.
   const [spec, metadata, status] = [object.spec ?? {}, object.metadata ?? {}, object.status ?? {}];
   return {
     replicas: spec.replicas,
@@ -38,7 +38,7 @@ function traits(object) {
   };
 }
 
-// The same of an object as text, which may be cut off.
+// The same for an object as text, which may be truncated.
 function traitsOf(text) {
   try {
     return traits(JSON.parse(text));
@@ -88,7 +88,7 @@ export class History {
     this.clear();
   }
 
-  /** Forgets everything: another process, another history. */
+  /** Forgets everything when the process changes. */
   clear() {
     this.steps = [];
     this.first = 0; // the number of steps[0] among all that ever came
@@ -97,12 +97,12 @@ export class History {
     this.gaps = 0;
     this.subjects = new Map();
     this.traits = new Map();
-    this.gone = new Map(); // by name, what was deleted
-    this.asked = new Map(); // by name, what the last request that was sent changes
+    this.gone = new Map(); // deleted objects, by name
+    this.asked = new Map(); // changes in the last sent request, by name
     this.latest = new Map();
   }
 
-  /** The number of the step that comes next. */
+  /** The number of the next step. */
   get end() {
     return this.first + this.steps.length;
   }
@@ -111,7 +111,7 @@ export class History {
     return this.steps[n - this.first];
   }
 
-  /** Keeps a step that takes so many bytes. One that is known already is not kept again. */
+  /** Keeps a step that takes so many bytes. A known step is not kept again. */
   add(step, bytes) {
     if (step.seq <= this.lastSeq) {
       return;
@@ -124,7 +124,7 @@ export class History {
     step.at = Date.parse(step.time) || 0;
     step.bytes = bytes;
     lookOf(step.kind);
-    // Whose travel it is part of: the object whose reconcile it leads to, else its own.
+    // The object whose travel the step is part of: the one whose reconcile it leads to, else its own.
     step.subject = step.for || objectOf(step);
     step.meaning = this.meaning(step);
     if (step.part === 'request' && step.request) {
@@ -144,7 +144,7 @@ export class History {
     const before = this.traits.get(id);
     const now = step.object ? traits(step.object) : undefined;
     const meaning = meaningOfChange(step, before, now);
-    // Set again, so that the Map's order is that of the last change.
+    // Set again, so that the Map is in the order of the last change.
     this.traits.delete(id);
     if (meaning?.text === 'deleted') {
       this.gone.set(id, true);
@@ -156,7 +156,7 @@ export class History {
     return meaning;
   }
 
-  // What a write changes. The event of a write may come before the answer.
+  // The change that a write makes. Its event may arrive before the response.
   changeOf({what, request: {method, status, body}, ...step}) {
     const id = objectOf(step);
     if (what === 'sent') {
@@ -169,8 +169,8 @@ export class History {
   index(step) {
     const id = objectOf(step);
     if (step.object) {
-      // Only the store and the stream see an object; the one that saw it first says
-      // what has changed, the other that it is the same.
+      // Only the store and the stream have objects. The first of both shows the change, the second
+      // shows none.
       step.before = this.latest.get(id);
       this.latest.set(id, step);
     }
@@ -182,7 +182,7 @@ export class History {
     }
   }
 
-  // Drops the oldest eighth when there are too many, so that it happens seldom.
+  // Drops the oldest eighth at once, so that it rarely runs.
   trim() {
     if (this.steps.length <= mostSteps && this.bytes <= mostBytes) {
       return;
@@ -195,7 +195,7 @@ export class History {
       if (this.latest.get(objectOf(step)) === step) {
         this.latest.delete(objectOf(step));
       }
-      // A later step may point here; what it shows goes.
+      // A later step may reference this one: drop its content.
       step.object = step.before = step.request = undefined;
     }
     for (const [subject, steps] of this.subjects) {
@@ -208,19 +208,19 @@ export class History {
     }
   }
 
-  /** The steps of an object, oldest first, up to but without number end. */
+  /** The steps of an object before number end, oldest first. */
   of(subject, end) {
     const steps = this.subjects.get(subject) ?? [];
     return steps.slice(0, steps.findLastIndex((step) => step.n < end) + 1);
   }
 
-  /** The number of the kept step with that Seq, -1 if it is not kept. */
+  /** The number of the kept step with that Seq, -1 if not kept. */
   find(seq) {
     const step = this.steps.findLast((kept) => kept.seq <= seq);
     return step?.seq === seq ? step.n : -1;
   }
 
-  /** The number of the first kept step of the last so many milliseconds. */
+  /** The number of the first kept step in the last so many milliseconds. */
   firstOfLast(milliseconds) {
     const since = this.steps.at(-1)?.at - milliseconds;
     return this.first + Math.max(0, this.steps.findIndex((step) => step.at >= since));

@@ -1,19 +1,19 @@
-// How a kind is shown: by a letter and a colour of its own, whatever kinds there are.
+// How a kind is shown, whatever it is: by its letter and its color.
 
 import {el} from './dom.js';
 
-// The lesson's kinds keep the first colours of style.css, kind-0 and so on.
+// The lesson's kinds keep the first colors of style.css, kind-0 and so on.
 const lesson = ['Foo', 'Deployment', 'Project'];
 const colours = 7;
 const looks = new Map();
 
-/** A number that a text always has, from 0 to 996. */
+/** A stable number for a text, from 0 to 996. */
 export const hash = (text) => [...text].reduce((n, c) => (n * 31 + c.codePointAt(0)) % 997, 7);
 
-/** The kinds that were seen, in that order. */
+/** The kinds seen so far, in that order. */
 export const kindsSeen = () => [...looks.keys()];
 
-/** A kind's {letter, colour}, the colour as a class: from now on the same. */
+/** A kind's {letter, colour}, always the same. The color is a class. */
 export function lookOf(kind) {
   if (!kind) {
     return {letter: '?', colour: ''};
@@ -30,15 +30,15 @@ export function chip(kind) {
   return el('span', {class: `chip ${colour}`, title: kind}, letter);
 }
 
-// The first letter, and the next that tells it from the kinds that begin likewise.
+// The first letter, and the next one that differs from other kinds with that letter.
 function letterOf(kind) {
   const others = [...looks].filter(([other]) => other[0] === kind[0]);
   const next = [...kind].find((c, i) => i > 0 && others.every(([other, {letter}]) => other[i] !== c && letter !== kind[0] + c));
   return others.length === 0 ? kind[0] : next ? kind[0] + next : kind;
 }
 
-// By its name, so that it is the same each time; a colour that is taken is not taken
-// again while there are others.
+// Derived from the name, so that it is the same each time. A used color is reused only when all are
+// used.
 function colourOf(kind) {
   if (lesson.includes(kind)) {
     return lesson.indexOf(kind);

@@ -1,5 +1,5 @@
-// Puts the parts of the page together. Feed → History → Player → World, and what
-// shows them: once a frame the picture, a few times a second words and numbers.
+// Connects the parts of the page: Feed → History → Player → World, and the views. The picture is drawn
+// once a frame, words and numbers a few times a second.
 
 import {byId, clock, count, counted, el, say} from './dom.js';
 import {Feed} from './feed.js';
@@ -12,12 +12,12 @@ import {Tables} from './tables.js';
 import {rateOf} from './world.js';
 
 const lastMinute = 60_000;
-// Words change at most so often, in milliseconds; a screen reader hears less.
+// Words change at most this often, in milliseconds; the summary for screen readers less often.
 const everyWords = 250;
 const everySummary = 6000;
-// How much of a frame may go into reading what has come.
+// How many milliseconds of a frame may be spent on reading new steps.
 const readBudget = 6;
-// So much slower than it happened a recording begins. As it happened, a hundred steps pass
+// A recording starts this many times slower than it happened. At its real speed, a hundred steps pass
 // while the picture shows the first.
 const slowly = 10;
 
@@ -46,7 +46,7 @@ export const player = new Player(history, {
 const connection = {process: '', open: false, recording: '', arrived: 0};
 let opener = null;
 
-// --- what comes ---
+// --- input ---
 
 export const feed = new Feed({
   mark: (run) => player.after(run),
@@ -60,7 +60,7 @@ export const feed = new Feed({
       player.clear();
       picture.clear();
       if (fromRecording) {
-        player.live(); // A recording that is over has left it paused.
+        player.live(); // The end of the recording has left it paused.
         goAt(1);
       }
       const restarted = fromRecording ? 'The recording is over. This is live'
@@ -83,7 +83,7 @@ export const feed = new Feed({
   steps(steps, {kept, bytes}) {
     const each = bytes / Math.max(1, steps.length);
     for (const step of steps) {
-      // What is from before this page is not acted out, unless it is played.
+      // Steps from before this page are not animated, unless they are played.
       step.kept = kept;
       attempt(step, () => history.add(step, each));
     }
@@ -95,14 +95,14 @@ export const feed = new Feed({
     if (!connection.open) {
       notice('restarted', '');
       feed.read(Infinity);
-      player.mode === 'live' && player.live(); // Drawn later, it would look as if it were done now.
+      player.mode === 'live' && player.live(); // Drawn later, it would look new.
     }
     notice('gone', connection.open ? '' : 'The program does not answer. The page still shows what it did, and continues when a program runs again.');
     showMode();
   },
 });
 
-// --- what is said ---
+// --- texts ---
 
 function notice(id, text) {
   const shown = byId(`notice-${id}`);
@@ -116,8 +116,8 @@ function notice(id, text) {
   }
 }
 
-// Shows something of a step. What fails on it, such as on one of a foreign recording,
-// is named once and left out; everything else is shown.
+// Shows something of a step. A failing step, such as in a foreign recording, is reported once and left
+// out; everything else is shown.
 const failed = new Set();
 function attempt(step, show) {
   try {
@@ -160,7 +160,7 @@ function showTime(at) {
   byId('step').disabled = behind === 0;
 }
 
-// For a screen reader: what happened since it was said last.
+// For a screen reader: the news since the last summary.
 let summarized = {at: 0, end: 0};
 function summarize(now) {
   if (now - summarized.at < everySummary) {
@@ -174,7 +174,7 @@ function summarize(now) {
   }
 }
 
-// --- what is chosen ---
+// --- the selection ---
 
 function open(show, part) {
   opener = document.activeElement;
@@ -188,8 +188,8 @@ function closePanel() {
   opener?.focus?.();
 }
 
-// On a small screen the introduction stands above the tables, and what is chosen lies over
-// both. A reader of the tables still sees the same rows.
+// On a small screen the introduction is above the tables, and the selection covers both. The visible
+// rows of the tables stay in place.
 function showPanel(show, part) {
   const place = () => byId('objects').getBoundingClientRect().top;
   const before = place();
@@ -222,7 +222,7 @@ function goAt(slower) {
 
 byId('speed').addEventListener('change', (event) => {
   player.slower = Number(event.target.value);
-  // Slower than life is not live.
+  // Slower than real time is not live.
   if (player.slower > 1 && player.mode === 'live') {
     player.set('playing');
   }
@@ -230,7 +230,7 @@ byId('speed').addEventListener('change', (event) => {
 byId('position').addEventListener('input', (event) => goTo(Number(event.target.value)));
 byId('filter').addEventListener('input', () => words(performance.now(), true));
 
-// --- what the system wishes ---
+// --- system preferences ---
 
 const prefers = (query, act) => {
   const media = matchMedia(query);
@@ -249,13 +249,13 @@ let worded = 0;
 function words(now, must) {
   worded = now;
   const {world} = player;
-  // Time goes on when nothing happens.
+  // Time also passes when nothing happens.
   const at = player.mode === 'live' ? world.time + (now - connection.arrived) : world.time;
   for (const {id} of parts) {
     picture.scene.number(id, lineOf(id, world, at));
   }
   picture.scene.waiting(world.depth);
-  // The server and the handler show steps of other parts.
+  // The server and the handler repeat the steps of other parts.
   const rate = parts.reduce((sum, {id}) => sum + (['server', 'handler'].includes(id) ? 0 : rateOf(world.parts[id], at)), 0);
   picture.summarize(rate);
   const step = history.at(player.position - 1);
@@ -266,10 +266,10 @@ function words(now, must) {
 }
 
 function frame(now) {
-  // First, so that nothing that fails here stops the page.
+  // First, so that a failure here does not stop the page.
   requestAnimationFrame(frame);
   const due = () => now - worded >= everyWords;
-  // A frame in which words are due reads nothing, so that each frame is short.
+  // A frame with due words reads nothing, so that each frame is short.
   if (!due()) {
     feed.read(readBudget);
     player.advance(now);

@@ -1,4 +1,4 @@
-// A step as the picture shows it: as moves from part to part, and in words.
+// The presentation of a step in the picture: moves from part to part, and words.
 
 import {clock, el, took as duration} from './dom.js';
 import {objectOf, statusText} from './history.js';
@@ -29,7 +29,7 @@ const headlines = {
 
 const nameOf = ({kind, key}) => `${kind} ${key.split('/').at(-1)}`;
 
-// A request: method and object. An answer: the same, and the result.
+// A request: method and object. A response: the same, and the result.
 function requestHeadline({what, kind, key, request, meaning, change}) {
   const {method, path = '', status, reply} = request;
   const ofStatus = path.endsWith('/status');
@@ -41,7 +41,7 @@ function requestHeadline({what, kind, key, request, meaning, change}) {
   return `${asked}: ${meaning?.text ?? done ?? statusText(status)}`;
 }
 
-/** What the step is, in a few words. */
+/** The step in a few words. */
 export function headlineOf(step) {
   const {part, what, kind, key, request, meaning, text, took} = step;
   switch (true) {
@@ -63,10 +63,10 @@ export function headlineOf(step) {
   return headlines[`${part} ${what}`] ?? [what, kind && key && nameOf(step)].filter(Boolean).join(': ');
 }
 
-/** What the step is, in words that teach: a list of elements. */
+/** The step in words that teach: a list of elements. */
 export function captionOf(step) {
   const headline = headlineOf(step);
-  // Not what the headline says already, such as OK.
+  // Skip text that repeats the headline, such as OK.
   const said = step.part === 'server' || step.part === 'queue' && step.took || step.part === 'request' && (step.what === 'sent' || step.request?.status < 400);
   return [
     el('span', {class: 'caption-where'}, [clock(step.at), partName(step.part), objectOf(step)].filter(Boolean).join(' · ')),
@@ -102,8 +102,8 @@ const notes = {
   'queue due': {note: 'the pause is over'},
 };
 
-/** The moves that show a step: from where to where, in which form. With step.whole set, that of a
- * store shows the event that led to it, too. */
+/** The moves that show a step: from where to where, in which form. With step.whole set, a store step
+ * also shows the event that led to it. */
 export function movesOf(step) {
   const {subject, part, what} = step;
   const taken = step.whole ? ['server-stream', ...ways.store] : subject ? ways[`${part} ${what}`] ?? ways[part] ?? [] : [];
@@ -111,7 +111,7 @@ export function movesOf(step) {
   return taken.map((way) => way.split('-')).filter((ends) => !ends.some(isInside)).map(([from, to]) => ({...look, from, to}));
 }
 
-// The form of a token: an object, a key, a request or its answer.
+// The form of a token: an object, a key, a request or its response.
 function formOf({part, what, kind, meaning, request}) {
   const look = {...lookOf(kind), tone: meaning?.tone ?? '', note: meaning?.text ?? ''};
   if (part === 'stream' || part === 'store') {

@@ -1,5 +1,4 @@
-// What stands beside the picture: a part and its numbers, or an object and its
-// history.
+// The panel next to the picture: a part and its numbers, or an object and its history.
 
 import {clock, count, counted, el, refill, took} from './dom.js';
 import {brief, difference} from './diff.js';
@@ -8,9 +7,9 @@ import {chip, kindsSeen} from './kinds.js';
 import {isInside, partById, partName, view} from './parts.js';
 import {rateOf} from './world.js';
 
-// As many steps of a history as are shown, the newest.
+// How many steps of a history are shown, the newest.
 const mostShown = 300;
-// What the project's own recording is of, and what one can do live.
+// The commands in the project's own recording, which can also be tried live.
 const ownRecording = 'recording.json';
 const commands = `kubectl apply -f config/samples
 kubectl delete deployment example-foo
@@ -23,7 +22,7 @@ kubectl delete foo example-foo
 kubectl patch project example-project \\
   --type=merge -p '{"spec":{"replicas":2}}'`;
 
-/** How a file is named, and a function in it: a page that has the files sets another. */
+/** How a file, and a function in it, is named. A page that has the files replaces this. */
 export const files = {named: (file) => el('code', {}, file)};
 
 export class Panel {
@@ -36,7 +35,7 @@ export class Panel {
     this.welcome();
   }
 
-  /** Takes what the feed says of itself: whether this is live, and how to reach the cluster. */
+  /** Takes the feed's greeting: whether this is live, and how to reach the cluster. */
   meet(hello) {
     this.hello = hello;
     if (!this.shows) {
@@ -61,7 +60,7 @@ export class Panel {
     );
   }
 
-  // Of another recording it is not known what was done.
+  // The commands in other recordings are not known.
   whatHappens() {
     const {recording, shell, played} = this.hello ?? {};
     const titled = (title, text) => [el('h3', {}, title), el('pre', {class: 'wire', tabindex: 0}, text)];
@@ -104,7 +103,7 @@ export class Panel {
     this.shown = {first: -1, last: -1};
   }
 
-  /** Shows the newest numbers or steps: called a few times a second. */
+  /** Shows the newest numbers or steps; called a few times a second. */
   update(world, position, now) {
     if (this.shows?.part) {
       this.updatePart(world, now);
@@ -121,7 +120,7 @@ export class Panel {
     refill(this.numbers, numbers, () => numbers.flatMap(([name, value]) => [el('dt', {}, name), el('dd', {}, value)]));
   }
 
-  // The history grows at its end; anything else is drawn anew.
+  // New steps are appended; any other change redraws the history.
   updateObject(position) {
     const steps = this.history.of(this.shows.subject, position);
     const shown = steps.slice(-mostShown);
@@ -173,13 +172,13 @@ export class Panel {
   }
 }
 
-// Whether a history is read for the step: an object has changed, or is to be.
+// Whether the step is important in a history: an object has changed, or is to be changed.
 function isDecisive({part, what, meaning, request}) {
   return part === 'request' ? what === 'sent' && request && request.method !== 'GET' && !request.path?.endsWith('/status')
     : part === 'server' || part === 'store' && Boolean(meaning) && !/^(available|in the first list)/.test(meaning.text);
 }
 
-// A request as it goes over the wire, or its answer.
+// A request as sent, or its response.
 function wireForm(step) {
   const {method, path, query, status, bytes, body, reply} = step.request;
   const line = `${method} ${path}${query ? `?${query}` : ''}`;
@@ -204,7 +203,7 @@ function more(title, text) {
   return el('details', {}, el('summary', {}, title), el('pre', {class: 'wire', tabindex: 0}, shown));
 }
 
-// What changed since the object was seen last.
+// The changes since the object was last seen.
 function changes(step) {
   const before = step.before?.object;
   if (!before) {
@@ -224,7 +223,7 @@ function changes(step) {
 
 const sum = (world, id, ...whats) => whats.reduce((n, what) => n + (world.parts[id].whats[what] ?? 0), 0);
 
-// What is more of a part than how often it did what: pairs of a name and a value.
+// Numbers of a part other than its counts: pairs of a name and a value.
 const numbers = {
   stream: ({open}) => [['Watches open', open.size ? [...open].join(', ') : 'none seen']],
   store: ({kinds}) => Object.entries(kinds).map(([kind, n]) => [`${kind}s seen`, count(n)]),
@@ -239,18 +238,18 @@ function numbersOf(id, world, now) {
     ['Steps', count(total)],
     ['Per second', rateOf(world.parts[id], now).toFixed(1)],
     ...(numbers[id]?.(world) ?? []),
-    // The steps of these two are those of other parts.
+    // These two repeat the steps of other parts.
     ...(id === 'server' || id === 'handler' ? [] : Object.entries(whats).map(([what, n]) => [what, count(n)])),
   ];
 }
 
-// The keys that wait beside the queue, and for how long the first of them does.
+// The number of delayed keys, and when the first one is due.
 function laterOf(world, now) {
   const left = [...world.later.values()].map((due) => due - now).filter((ms) => ms > 500);
   return left.length > 0 ? `, ${count(left.length)} due in ${Math.ceil(Math.min(...left) / 1000)} s` : '';
 }
 
-// One line for each part: what is now.
+// The current state of each part, in one line.
 const lines = {
   server: (world) => `${counted(sum(world, 'stream', 'received'), 'event')} out, ${counted(sum(world, 'request', 'sent'), 'request')} in`,
   stream: (world, now) => (world.open.size ? `${counted(world.open.size, 'watch', 'es')} open` : `${rateOf(world.parts.stream, now).toFixed(1)} events a second`),

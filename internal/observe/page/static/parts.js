@@ -1,13 +1,12 @@
-// What each part of the picture is: its sentences, which are the README's, word for word,
-// where its code stands, and its place.
+// The parts of the picture: what each does, where its code is, and its place.
 
-/** Whether the program is seen from outside, by its requests alone. */
+/** Whether only the program's requests can be seen. */
 export const view = {outside: false};
 
 /** The parts that cannot be seen then. */
 export const isInside = (id) => view.outside && ['store', 'handler', 'queue', 'worker', 'reconcile'].includes(id);
 
-/** The parts, in the order in which an object travels them. */
+/** The parts, in the order in which an object travels through them. */
 export const parts = [
   {
     id: 'server',
@@ -125,7 +124,7 @@ const wide = {
   },
 };
 
-// Without numbers and words: the tables say the same.
+// Without numbers and words, which the tables show.
 const narrow = {
   width: 380,
   height: 246,

@@ -1,28 +1,28 @@
-// The picture: a scene, and tokens that travel it. A part lights up with each step. A
-// token shows the steps of one object, one move after the other, slower than life; of
-// many objects it shows a sample.
+// The picture: a scene, and tokens that travel through it. A part lights up with each step. A token
+// shows the steps of one object in order, in slow motion. If there are many objects, the picture shows
+// a sample.
 
 import {count, counted, say} from './dom.js';
 import {captionOf, headlineOf, movesOf} from './moves.js';
 import {fade, Scene} from './scene.js';
 import {Token} from './token.js';
 
-// As many objects as are seen travelling at a time; the others light the parts up.
+// How many objects travel at a time; the others only light up the parts.
 const mostTokens = 24;
-// A move, in milliseconds, when nothing is behind, and when much is.
+// The duration of a move in milliseconds, without and with a long backlog.
 const slowest = 560;
 const fastest = 100;
-// A move that is so late is left out: its object would be ever further behind.
+// A move this late is left out: else its object would fall further behind.
 const latest = 10_000;
-// How long a token that has arrived stays, and how long its caption.
+// How long a token stays after it arrived.
 const rest = 1600;
-// With this many tokens or more their names are left out.
+// From this many tokens on, their names are left out.
 const crowded = 5;
-// More steps a second than this are summed up, not told one by one.
+// More steps a second than this are summarized, not described one by one.
 const busy = 150;
-// How long words stand, at least.
+// How long words stay, at least.
 const least = 650;
-// What was read already takes so long.
+// The time for words that were shown before.
 const short = 120;
 
 export class Picture {
@@ -32,15 +32,15 @@ export class Picture {
     this.caption = caption;
     this.on = on;
     this.still = false;
-    // One step at a time, each as long as it takes to read it, or a moment if it was read already.
-    // The last words stay.
+    // One step at a time, each long enough to read, or short if it was shown before. The last words
+    // stay.
     this.paced = false;
     this.read = new Set();
-    // What is said of a world in which nothing moves.
+    // The words for a world in which nothing moves.
     this.why = '';
     this.tokens = new Map();
     this.now = this.told = this.captionUntil = 0;
-    this.said = this.next = null; // What is said now, and the step that is to be said then.
+    this.said = this.next = null; // the current words, and the step to describe next
     this.rate = 0;
     this.lay('wide');
   }
@@ -72,8 +72,7 @@ export class Picture {
     }
   }
 
-  // Adds the moves to those of the object. It says false if there are too many
-  // objects already.
+  // Adds the moves to the object's token. Returns false if there are too many objects.
   travel(step, moves) {
     let token = this.tokens.get(step.subject);
     if (!token) {
@@ -83,14 +82,14 @@ export class Picture {
       token = new Token(step.subject, () => this.on.object(step.subject));
       this.tokens.set(step.subject, token);
       if (!this.still) {
-        this.scene.lane.append(token.element); // Else the parts alone light up, one after the other.
+        this.scene.lane.append(token.element); // Else only the parts light up, one after the other.
       }
     }
     token.moves.push(...moves.map((move) => ({...move, step, since: performance.now()})));
     return true;
   }
 
-  /** Takes every token away: the page has gone to another moment. */
+  /** Removes all tokens: the page shows another moment. */
   clear() {
     this.tokens.clear();
     this.scene.lane.replaceChildren();
@@ -99,17 +98,17 @@ export class Picture {
     this.read.clear();
   }
 
-  /** Whether what has happened is still being shown. */
+  /** Whether earlier steps are still being shown. */
   get showing() {
     return Boolean(this.next) || this.now - this.told < (this.again ? short : least) || [...this.tokens.values()].some(({current, moves}) => current || moves.length > 0);
   }
 
-  /** When the oldest of it happened, Infinity if there is none. */
+  /** When the oldest shown step happened, Infinity without one. */
   get oldest() {
     return Math.min(...[...this.tokens.values()].map(({current, moves}) => (current ?? moves[0])?.step.at ?? Infinity));
   }
 
-  /** Whether there is more to be seen than eyes and words can follow. */
+  /** Whether more happens than eyes and words can follow. */
   get crowded() {
     return !this.paced && (this.rate > busy || this.tokens.size >= crowded);
   }
@@ -133,7 +132,7 @@ export class Picture {
     }
   }
 
-  // One token's frame. It says false when the token is to go.
+  // Draws a frame of one token. Returns false when the token must be removed.
   move(token, now) {
     if (!token.current) {
       if (token.moves.length === 0) {
@@ -150,7 +149,7 @@ export class Picture {
     if (points) {
       const eased = part < 0.5 ? 2 * part * part : 1 - 2 * (1 - part) * (1 - part);
       const {x, y} = points[Math.round((points.length - 1) * eased)];
-      // In a crowd they keep beside each other.
+      // In a crowd they travel side by side.
       const aside = this.crowded ? token.own * 26 - 13 : 0;
       token.place(x + aside, y - aside, this.scene.layout.width);
     }
@@ -162,7 +161,7 @@ export class Picture {
     return true;
   }
 
-  // Whether the first of these is left out; what two became one of goes first.
+  // Whether to leave out the first of these moves. Merged keys go first.
   isLate(moves, now) {
     return now - moves[0].since > latest || moves[0].tone === 'merged' && moves.length > 4;
   }
@@ -177,7 +176,7 @@ export class Picture {
     move.note = [move.note, late > 0 && `${counted(late, 'step')} left out`].filter(Boolean).join(', ');
     const points = this.scene.edges[`${move.from}-${move.to}`];
     const takes = this.paced ? (this.again ? short : slowest) : Math.max(fastest, slowest * 4 / (4 + token.moves.length)) * (this.crowded ? 0.6 + token.own : 1);
-    // One name at a place: those that rest lose theirs.
+    // One name at a place: resting tokens hide theirs.
     for (const other of this.tokens.values()) {
       other.element.classList.toggle('rests', !other.current && other.moves.length === 0);
     }
@@ -188,7 +187,7 @@ export class Picture {
       this.scene.shine('outside-server');
     }
     if (!points) {
-      // Something happens where it is.
+      // It happens in place.
       const [x, y, width] = this.scene.layout.boxes[move.to];
       token.place(x + width / 2, y + 2, this.scene.layout.width);
     }
@@ -198,14 +197,14 @@ export class Picture {
     }
   }
 
-  /** Says in words what is being seen, after what is said now. What means something is not left out. */
+  /** Describes the step in words, after the current ones. A step with a meaning is not left out. */
   tell(step) {
     if (step !== this.said && (step.meaning || !this.next?.meaning)) {
       this.next = step;
     }
   }
 
-  /** Says what is being seen when it is more than words can follow. */
+  /** Summarizes when more happens than words can follow. */
   summarize(rate) {
     this.rate = rate;
     const many = this.crowded && rate > 1;

@@ -1,13 +1,12 @@
-// Where in time the page is. Live is the newest step; paused stays where it is,
-// while newer steps are kept; playing goes on at a speed of its own. At a speed slower
-// than life it waits for the picture, so that all of the page shows the same step.
+// The position of the page in time. Live follows the newest step; paused stays, while newer steps are
+// kept; playing continues at the chosen speed. When it plays slower than real time it waits for the
+// picture, so that the whole page shows the same step.
 
 import {World} from './world.js';
 
-// Where nothing happens, a person does not want to wait: no pause is longer, in milliseconds.
+// The longest pause between two steps when playing, in milliseconds.
 const longestPause = 1200;
-// Slower than life, each step of an object is seen for at least so long, times how much
-// slower.
+// Slower than real time, each step of an object is visible for at least this long, times slower.
 const shortestPause = 40;
 
 export class Player {
@@ -17,13 +16,13 @@ export class Player {
     this.on = on;
     this.slower = 1;
     this.mode = 'live';
-    this.ends = false; // as a recording does
-    // Live, whether the picture shows a step. Then each one that it shows is seen to its end before
-    // the next. Without it all steps are shown as they come.
+    this.ends = false; // true for a recording
+    // When live, selects the steps for the picture. Each is shown to its end before the next. If it is
+    // null, all steps are shown as they come.
     this.film = null;
     this.marks = [];
     this.clear();
-    // What is no longer kept stays counted.
+    // Dropped steps still count.
     history.trimmed = (gone) => {
       for (const step of gone) {
         this.apply(this.base, step);
@@ -44,13 +43,13 @@ export class Player {
     this.marks.splice(0).forEach(({run}) => run());
   }
 
-  /** Calls run when everything that has come so far is shown. */
+  /** Calls run when all steps so far have been shown. */
   after(run) {
     this.marks.push({n: this.history.end, run});
   }
 
-  // Reports the steps that have been seen to their end, once each, and calls what waits for them. It
-  // says false if the picture is not ready for the next.
+  // Reports each step that has been shown to its end, once, and calls the marks that wait for it.
+  // Returns false if the picture is not ready for the next step.
   reach() {
     for (;;) {
       if (this.film && this.on.showing()) {
@@ -72,7 +71,7 @@ export class Player {
     this.on.attempt(step, () => world.apply(step));
   }
 
-  /** Goes on in that mode: 'live', 'paused' or 'playing'. */
+  /** Continues in that mode: 'live', 'paused' or 'playing'. */
   set(mode) {
     if (this.mode !== mode) {
       this.mode = mode;
@@ -81,13 +80,13 @@ export class Player {
     }
   }
 
-  /** Goes to the newest step, and on with what comes. */
+  /** Goes to the newest step, and follows new ones. */
   live() {
     this.seek(this.history.end);
     this.set('live');
   }
 
-  /** Replays what happened in the last so many milliseconds. */
+  /** Replays the last so many milliseconds. */
   replay(milliseconds) {
     this.seek(this.history.firstOfLast(milliseconds));
     this.set('playing');
@@ -124,7 +123,7 @@ export class Player {
     return true;
   }
 
-  /** Goes on, as far as it is time to: called before each frame. */
+  /** Advances as far as it is time to; called before each frame. */
   advance(now) {
     if (this.mode === 'live') {
       for (let more = true; more && this.reach();) {
@@ -141,7 +140,7 @@ export class Player {
     while (this.due <= now && !(this.slower > 1 && this.on.showing())) {
       const before = this.history.at(this.position);
       if (!this.next(true)) {
-        // A live program goes on from here; a recording is over, if it has come at all.
+        // A live program continues from here; a recording is over, if any step has arrived.
         this.due = 0;
         this.history.end > 0 && this.set(this.ends ? 'paused' : 'live');
         return;

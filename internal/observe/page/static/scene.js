@@ -1,5 +1,5 @@
-// What stands still in the picture: the parts, the ways between them, and the light
-// that a step leaves on both.
+// The fixed part of the picture: the parts, the ways between them, and the light that a step leaves on
+// both.
 
 import {say, svg} from './dom.js';
 import {layouts, parts} from './parts.js';
@@ -65,7 +65,7 @@ export class Scene {
     return group;
   }
 
-  // One mark for each key that waits, as far as there is room.
+  // One mark for each waiting key, as far as there is room.
   slots(x, y, width, height) {
     this.marks = Array.from({length: 10}, (_, i) => svg('rect', {
       x: x + width - 24 - i * 9, y: y + height - 25, width: 6, height: 13, rx: 2, class: 'mark', opacity: 0,
@@ -83,7 +83,7 @@ export class Scene {
     this.marks.forEach((mark, i) => mark.setAttribute('opacity', i < depth ? 1 : 0));
   }
 
-  /** Marks the part that the panel tells about, or none. */
+  /** Marks the part in the panel, or none. */
   choose(id) {
     for (const group of this.root.querySelectorAll('.part')) {
       group.classList.toggle('chosen', group.dataset.part === id);
@@ -98,7 +98,7 @@ export class Scene {
     }
   }
 
-  /** Lets the lights go out, so many milliseconds further. Still, they are on or off. */
+  /** Dims the lights by so many milliseconds. If still, they are on or off. */
   dim(passed, still) {
     for (const light of this.light.values()) {
       light.value = Math.max(0, light.value - passed / fade);
@@ -111,7 +111,7 @@ export class Scene {
   }
 }
 
-// The points of a way, a pixel or two apart: to ask for one in each frame is slow.
+// The points of a way, a pixel or two apart: computing one in each frame is slow.
 function pointsOf(line) {
   const length = line.getTotalLength();
   const n = Math.ceil(length) + 1;

@@ -1,5 +1,4 @@
-// What the picture shows, as tables: for those who do not see it, and for those
-// who want it exactly.
+// The content of the picture as tables, for users who cannot see it, or want exact data.
 
 import {byId, clock, count, counted, el, refill, say} from './dom.js';
 import {objectOf} from './history.js';
@@ -8,7 +7,7 @@ import {partName} from './parts.js';
 
 const mostSteps = 60;
 const mostRows = 40;
-// With more steps a second than this, lists change once a second: no person reads faster.
+// Above this many steps a second, lists change once a second, to stay readable.
 const busy = 200;
 const everyBusy = 1000;
 
@@ -23,9 +22,9 @@ export class Tables {
     this.listed = 0;
   }
 
-  /** Shows what is so at that time. must says that a person has asked for it. */
+  /** Shows the state at that time. must says that the user has requested it. */
   update(world, position, {rate, must}) {
-    // Somebody holds the mouse down on a row: a click on a row that is drawn anew meanwhile is lost.
+    // The mouse is down on a row: a redraw would lose the click.
     if (byId('objects').matches(':active')) {
       return;
     }
@@ -37,7 +36,7 @@ export class Tables {
     }
   }
 
-  // The newest first.
+  // Newest first.
   updateSteps(position) {
     const first = Math.max(this.history.first, position - mostSteps);
     refill(this.steps, [first, position], () => Array.from({length: position - first}, (_, i) => this.stepRow(this.history.at(position - 1 - i))));
@@ -47,7 +46,7 @@ export class Tables {
     return el('tr', {'data-seq': step.seq},
       el('td', {class: 'time'}, clock(step.at)),
       el('td', {class: 'part-of'}, partName(step.part)),
-      // By keyboard the same is in the list of objects.
+      // Keyboard users find the same in the list of objects.
       el('td', {class: 'name'}, step.subject && el('span', {class: 'follow', onclick: () => this.on.object(step.subject)}, objectOf(step) || step.subject)),
       el('td', {}, el('span', {class: 'what'}, step.what), step.meaning && el('span', {class: `badge tone-${step.meaning.tone}`}, step.meaning.text), step.echo && el('span', {class: 'badge tone-plain'}, 'echo'), ` ${step.text ?? ''}`),
     );
@@ -57,7 +56,7 @@ export class Tables {
     const wanted = this.filter.value.trim().toLowerCase();
     const found = [...world.objects.values()].filter(({id}) => id.toLowerCase().includes(wanted));
     const shown = found.slice(-mostRows).reverse();
-    // A row that has the focus keeps it.
+    // A focused row keeps the focus.
     const focused = this.objects.contains(document.activeElement) ? document.activeElement.dataset.subject : null;
     refill(this.objects, shown.map(({id, n}) => [id, n]), () => shown.map((row) => this.objectRow(row)));
     if (focused) {

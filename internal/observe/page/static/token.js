@@ -1,4 +1,4 @@
-// What travels: an object, a key, or a request and its answer.
+// A token that travels: an object, a key, or a request and its response.
 
 import {say, svg} from './dom.js';
 import {hash} from './kinds.js';
@@ -8,7 +8,7 @@ export class Token {
     this.moves = [];
     this.current = null;
     this.arrived = 0;
-    // A number from 0 to 1 of its own: where it keeps in a crowd, and its pace.
+    // A number from 0 to 1, fixed for the subject: its offset in a crowd, and its pace.
     this.own = hash(subject) / 996;
     this.shape = svg('rect', {class: 'token-shape', y: -12, height: 24});
     this.letter = svg('text', {class: 'token-letter', 'text-anchor': 'middle', y: 4.5});
@@ -33,7 +33,7 @@ export class Token {
   }
 
   place(x, y, width) {
-    // The name stands where there is room for it.
+    // The name goes to the side with room.
     const side = x >= width / 2 ? -1 : 1;
     if (this.side !== side) {
       this.side = side;

@@ -1,15 +1,15 @@
-// What is so after a number of steps: how often each part did what, which objects
-// there are, which keys wait, which workers are busy. Made of steps alone, one after
-// the other, so that any moment can be made again.
+// The state after a number of steps: the counts of each part, the objects, the waiting keys, and the
+// busy workers. It is computed from the steps alone, in order, so that any moment can be computed
+// again.
 
 import {forgetOldest, objectOf, objectsOf, split} from './history.js';
 
 const partNames = ['stream', 'store', 'handler', 'queue', 'worker', 'reconcile', 'request', 'server', 'program'];
 const mostObjects = 20_000;
-// Rates are those of the last so many seconds.
+// Rates are averages over the last so many seconds.
 const seconds = 5;
 
-// What a part has done: bins are how many steps there were in each of the last seconds.
+// The counts of a part; bins are the steps in each of the last seconds.
 const newPart = () => ({total: 0, whats: {}, last: null, bins: new Map()});
 
 function add(part, step) {
@@ -27,10 +27,10 @@ export function rateOf(part, now) {
   return [...part.bins].reduce((sum, [second, n]) => sum + (second > before ? n : 0), 0) / seconds;
 }
 
-// What is told of the last step. A world is copied, and the step itself leads to all those before it.
+// The data kept of the last step. A world is copied, and the step itself references all earlier steps.
 const shortOf = ({n, at, what, text, kind, key, meaning}) => ({n, at, what, text, kind, key, meaning});
 
-// Which part of the picture, besides its own, a step is seen at.
+// The second part of the picture that shows a step.
 function alsoAt(step) {
   if (step.part === 'store') {
     return 'handler';
@@ -46,15 +46,15 @@ export class World {
     this.statuses = {};
     this.busy = new Set();
     this.open = new Set();
-    // How many keys wait in the queue of each kind.
+    // How many keys wait in the queue, by kind.
     this.depths = {};
-    // When a key that waits beside the queue is due.
+    // When a delayed key is due.
     this.later = new Map();
     this.time = 0;
     this.last = null;
   }
 
-  /** How many keys wait, of every kind. */
+  /** How many keys wait, for all kinds. */
   get depth() {
     return Object.values(this.depths).reduce((sum, n) => sum + n, 0);
   }
@@ -101,7 +101,7 @@ export class World {
   // Keeps a row for each object, and one for the object whose reconcile a step leads to.
   row(id, step) {
     const row = this.objects.get(id) ?? {id, ...split(id), steps: 0, meaning: null, stored: false};
-    // Set again, so that the Map's order is that of the last step.
+    // Set again, so that the Map is in the order of the last step.
     this.objects.delete(id);
     this.objects.set(id, row);
     const {part, what, n} = step;
