@@ -198,9 +198,9 @@ func build(t *testing.T, folder string) (program string) {
 	return program
 }
 
-// counts are the writes, the agreeing causes, and the explained differences: the write had waited for a
-// delay; an event triggered it before its delay was over; or the reconcile began because of another
-// event, and read the data of this one.
+// counts are the writes, the agreeing causes, and the explained differences. A difference is explained
+// if the write had waited for a delay, or an event triggered it before its delay was over. It is also
+// explained if the reconcile began because of another event, and read the data of this one.
 type counts struct{ writes, agreed, explained int }
 
 func (c counts) String() string {

@@ -1,11 +1,12 @@
-// Command site writes the project's site: the controller in a browser tab, the sources in the order of
-// the README's reading path with their comments next to the code, and the documents. See make site.
+// Command site writes the project's site. It has the controller in a browser tab, the sources in the
+// order of the README's reading path with their comments next to the code, and the documents. See make
+// site.
 //
 // The site is static files with relative links. They open from disk and from any web server, also in a
 // subfolder, and load nothing from other hosts.
 //
-// It is a separate module, so that its Markdown and script libraries are not in the main go.mod:
-// goldmark, and esbuild, since a browser loads no ES module from disk.
+// It is a separate module, so that its Markdown and script libraries are not in the main go.mod. These
+// are goldmark, and esbuild, since a browser loads no ES module from disk.
 //
 // # Basics
 //

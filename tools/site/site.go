@@ -132,8 +132,8 @@ func (b *builder) find(file string) error {
 	return nil
 }
 
-// targets returns the files behind a link: the file, after its package's doc.go if it is not a test, or
-// the doc.go and the type files of a folder.
+// targets returns the files behind a link. A file comes after its package's doc.go, unless it is a
+// test; a folder gives its doc.go and type files.
 func (b *builder) targets(linked string) (files []string) {
 	names := []string{linked}
 	if path.Ext(linked) == ".go" && !strings.HasSuffix(linked, "_test.go") {

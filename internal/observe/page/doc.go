@@ -1,5 +1,5 @@
-// Package page shows the steps of a running program, or of a recording, as a picture in a browser: the
-// flow of the README, each object as a token that travels through it, and the history of each object.
+// Package page shows the steps of a running program, or of a recording, as a picture in a browser. The
+// picture is the flow of the README. Each object is a token that travels through it, and has a history.
 //
 // Its neighbors: a trace.History, live or of a recording, provides the steps; main or the command replay
 // provides the address. The page only reads.

@@ -162,8 +162,8 @@ func TestPlaces(t *testing.T) {
 	}
 }
 
-// Requests from another site, and requests for another host name, are rejected. serve.OwnHost has the
-// other names.
+// Requests from another site, and requests for another host name, are rejected. See serve.OwnHost
+// for the other names.
 func TestOthers(t *testing.T) {
 	server := start(t, "127.0.0.1:0", trace.Replay(), page.Options{})
 	for _, c := range []struct {

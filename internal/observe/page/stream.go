@@ -44,7 +44,7 @@ func newStream(source *trace.History, o Options) *stream {
 		patience: readsWithin, taken: make(chan struct{}, mostStreams)}
 }
 
-// ServeHTTP sends the steps until the browser disconnects, it does not read, or the server shuts down.
+// ServeHTTP sends the steps until the browser disconnects or stops reading, or the server shuts down.
 func (s *stream) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	select {
 	case s.taken <- struct{}{}:

@@ -27,11 +27,11 @@
 // # The cause of a write
 //
 // The cause is the newest event that fits: at most a second old, or two seconds if it comes from
-// another client. It must be of the object itself, its owner, an object with the same owner, or an object
-// that names or selects the object or its owner, or the other way around. Events of other clients come
-// before events of the program's own writes. A reconcile sends each write once, so an event that caused
-// a write does not cause the same write again. Without an event of another client, a write after a
-// failure is a retry. In all other cases no cause is seen.
+// another client. It is of the object itself, its owner, or an object with the same owner. It may also
+// be of an object that names or selects the object or its owner, or the other way around. Events of
+// other clients come before events of the program's own writes. A reconcile sends each write once, so
+// an event that caused a write does not cause the same write again. Without an event of another client,
+// a write after a failure is a retry. In all other cases no cause is seen.
 //
 // # Limitations
 //

@@ -48,7 +48,8 @@ func (p *Proxy) newExchange(at time.Time, method, path string, query url.Values)
 	x.resource = schema.GroupResource{Group: x.Target.Group, Resource: x.Target.Resource}.String()
 	x.kind = p.kinds[x.resource]
 	watch := x.Query["watch"]
-	_ = runtime.Convert_Slice_string_To_bool(&watch, &x.Watch, nil) // parsed as the API server does: the Python client sends True
+	// Parsed as the API server does: the Python client sends True.
+	_ = runtime.Convert_Slice_string_To_bool(&watch, &x.Watch, nil)
 	if x.isList() || x.Query.Get("sendInitialEvents") == "true" {
 		x.told = sets.New[string]()
 	}

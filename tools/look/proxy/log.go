@@ -216,10 +216,12 @@ func colon(text string) string {
 
 // wrote logs a write of the program.
 func (p *Proxy) wrote(n note) {
-	n.Target.Name = cmp.Or(n.Target.Name, n.sent.Name, n.answer.Name) // With generateName, the name is in the response.
+	// With generateName, the name is in the response.
+	n.Target.Name = cmp.Or(n.Target.Name, n.sent.Name, n.answer.Name)
 	key := n.objectKey()
 	w := &write{note: n, now: p.world.objects.of(n.resource + " " + key)}
-	isObject := n.answer.Name != "" && (n.Target.Subresource == "" || n.Target.Subresource == "status") // Other subresources return another kind, or a token.
+	// Other subresources return another kind, or a token.
+	isObject := n.answer.Name != "" && (n.Target.Subresource == "" || n.Target.Subresource == "status")
 	if w.now == nil && !isObject {
 		w.now = n.sent
 		w.now.Namespace, w.now.Name, w.now.Kind = n.Target.Namespace, n.Target.Name, cmp.Or(n.kind, n.resource)

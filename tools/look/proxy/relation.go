@@ -21,7 +21,8 @@ func (o *object) names(other *object) bool {
 	content := wire.Decode(o.fields)
 	unstructured.RemoveNestedField(content, "metadata", "namespace") // It names no object.
 	if o.resource != other.resource {
-		unstructured.RemoveNestedField(content, "metadata", "name") // The same name is a reference only in a copy, which has the same resource.
+		// The same name is a reference only in a copy, which has the same resource.
+		unstructured.RemoveNestedField(content, "metadata", "name")
 	}
 	return mentions(content, other.Name) && (other.Namespace == "" || other.Namespace == o.Namespace || mentions(content, other.Namespace))
 }

@@ -47,7 +47,7 @@ func (r recent[T]) of(key string) T {
 type world struct {
 	objects recent[*object] // by resource and key
 	byUID   recent[*object]
-	own     recent[time.Time] // start of the program's write, by resource and resulting version, or by the UID of the deleted object
+	own     recent[time.Time] // start of the program's write, by resource and version, or by deleted UID
 	made    recent[string]    // version from the program's last write of an object, by resource and key
 	sent    recent[*write]    // the last writes, by exchange.key
 	// happened has the newest events, in the order of arrival.

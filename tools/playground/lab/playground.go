@@ -19,7 +19,7 @@ import (
 )
 
 const (
-	// showEvery is how often the page gets the state of the server, and settle by how much later: an
+	// showEvery is how often the page gets the state of the server, and settle by how much later. An
 	// observer publishes its steps after some 40 ms, and the page needs both in order.
 	showEvery = 200 * time.Millisecond
 	settle    = 80 * time.Millisecond

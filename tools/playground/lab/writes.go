@@ -17,8 +17,8 @@ import (
 	"example.com/byhand/kit/testkit"
 )
 
-// partServer is the part of a step for a write that the API server has answered: Text is the writer,
-// Request the write, with the object's spec as the reply.
+// partServer is the part of a step for a write that the API server has answered. Text is the writer.
+// Request is the write, with the object's spec as the reply.
 const partServer trace.Part = "server"
 
 // The other writers. A process of the controller writes under its name.

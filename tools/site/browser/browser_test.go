@@ -252,7 +252,7 @@ func (b *tab) forget() {
 	b.run("Object.values(witness).forEach((seen) => seen.clear())")
 }
 
-// click clicks on the first element of a selector until the element receives it: the page may redraw or
+// click clicks on the first element of a selector until the element receives it. The page may redraw or
 // move the element between the search and the click.
 func (b *tab) click(selector string) {
 	b.Helper()
