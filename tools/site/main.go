@@ -1,6 +1,6 @@
-// Command site writes the project's site. It has the controller in a browser tab, the sources in the
-// order of the README's reading path with their comments next to the code, and the documents. See make
-// site.
+// Command site writes the project's site: the controller in a browser tab, the documents, and the
+// sources. These come in the order of the README's reading path, with their comments next to the code.
+// See make site.
 //
 // The site is static files with relative links. They open from disk and from any web server, also in a
 // subfolder, and load nothing from other hosts.

@@ -78,8 +78,8 @@ func isNear(a, b *object) bool {
 	return slices.ContainsFunc(a.family, func(uid types.UID) bool { return slices.Contains(b.family, uid) })
 }
 
-// isLinked reports whether one object, or the owner of one, names or selects the other. A Namespace is
-// linked to all its objects. An owner's owner is not linked: a Deployment selects the Pods of its
+// isLinked reports whether other names or selects o or its owner, or the other way around. A Namespace
+// is linked to all its objects. An owner's owner is not linked: a Deployment selects the Pods of its
 // ReplicaSets, but its controller acts on the ReplicaSets.
 func (w *world) isLinked(other, o *object) bool {
 	if other.resource == "namespaces" && other.Name == o.Namespace {

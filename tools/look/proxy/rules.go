@@ -72,7 +72,7 @@ var table = []Finding{
 
 const (
 	inRow      = 2                // occurrences that are not yet a finding
-	inLoop     = 10               // own-event writes that may still be progress in steps
+	inLoop     = 10               // writes in a row that are no longer progress in steps
 	longPause  = 10 * time.Second // from this pause on, a retry is slow enough
 	shortWatch = time.Second
 	mostPaced  = 8 // requests with the same pause that are no coincidence
