@@ -141,7 +141,7 @@ chapter-exists:
 
 exercise: ## Begin a Foo controller of your own: make exercise DIR=../mine
 new: ## Begin a controller of your own kind: make new DIR=../desk KIND=Ticket GROUP=desk.example.com
-# More: PLURAL=… VERSION=v1 MODULE=example.com/desk, and COPY=1 for a folder that stands alone
+# More: PLURAL=… VERSION=v1 MODULE=example.com/desk, and COPY=1 for a folder without references to this one
 exercise new:
 	@go build -o bin/new ./tools/new
 	@DIR='$(DIR)' COPY='$(filter-out 0,$(COPY))' KIND='$(KIND)' PLURAL='$(PLURAL)' GROUP='$(GROUP)' VERSION='$(VERSION)' MODULE='$(MODULE)' bin/new $@
@@ -182,7 +182,7 @@ test: ## Run the tests: each module's, the core's on a real API server, each cha
 	$(ON_CLUSTER) test-here
 
 # While an aggregated API server is down, Kubernetes deletes no namespace. So the tests of chapter apiserver
-# run beside tests that need no cluster.
+# run together with tests that need no cluster.
 test-here: install
 	$(BESIDE) 'go test -count=1 -tags integration -parallel 6 ./...' \
 		'cd chapters && go test -count=1 -tags integration -p 4 -run "^TestReadme$$" $$(go list ./... | grep -v /apiserver$$)'

@@ -42,7 +42,7 @@ func Main() {
 		fmt.Fprintln(flag.CommandLine.Output(), "go run ./tools/judge [flags] -- COMMAND…        {kubeconfig} in COMMAND becomes the path of the file")
 		flag.PrintDefaults()
 	}
-	flag.BoolVar(&o.quick, "quick", false, "the shorter half of the scenarios: a minute in place of 4 to 15")
+	flag.BoolVar(&o.quick, "quick", false, "the shorter half of the scenarios: a minute instead of 4 to 15")
 	flag.IntVar(&o.beside, "beside", 8, "how many scenarios run at the same time, where they do not disturb each other")
 	flag.BoolVar(&o.list, "list", false, "print the scenarios and the properties that each judges")
 	flag.StringVar(&o.scenario, "scenario", "", "`regexp`: only scenarios whose whole name matches, as in 'rename|killed-.*'")
@@ -80,7 +80,7 @@ func do(ctx context.Context, o options) (short int, err error) {
 	var t *stage.Told
 	if o.script != "" {
 		if o.quick {
-			return 0, errors.New("a script has no shorter half: in place of -quick choose, as in -scenario 'restart|fresh-.*' (-list shows all)")
+			return 0, errors.New("a script has no shorter half: instead of -quick choose, as in -scenario 'restart|fresh-.*' (-list shows all)")
 		}
 		if t, err = anykind.ReadScript(o.script); err != nil {
 			return 0, err

@@ -30,7 +30,7 @@ func ScriptScenarios(t *stage.Told) (all []stage.Scenario) {
 		all = append(all, stage.Scenario{Name: name, What: what, Judged: P1 | P4 | P6 | P7 | more, Steps: steps})
 	}
 	n := len(t.Steps)
-	add(P3, "killed-before-write", "SIGKILL in place of each different write, once; then it is started again.", onFirst(testkit.KillBefore), steps(n, asTold), met)
+	add(P3, "killed-before-write", "SIGKILL instead of each different write, once; then it is started again.", onFirst(testkit.KillBefore), steps(n, asTold), met)
 	add(P3, "killed-after-write", "SIGKILL after each different write, before its answer, once; then it is started again.", onFirst(testkit.KillAfter), steps(n, asTold), met)
 	add(P3, "answer-lost", "Each different write takes effect, and its answer is lost, once.", onFirst(testkit.LoseAnswer), steps(n, asTold), met)
 	add(0, "down", "The program is down in each step.", steps(n, func(s *stage.Stage, i int) {
@@ -53,8 +53,8 @@ func ScriptScenarios(t *stage.Told) (all []stage.Scenario) {
 	add(P2, "restart", "The program is ended and started again, and nothing has changed: it writes nothing.", atMost, silently(scenario.WhileDown(), (*stage.Stage).Ready, scenario.Wait(12*time.Second)), keeps)
 	add(0, "drift", "A person changes each value that the program has set.", atMost, driftEach, keeps)
 	add(0, "deleted", "A person deletes what the program has made.", makes, atMost, deleteMade, keeps)
-	add(P2|P5, "name-taken", "The names of what the program makes are taken by others' objects, which change, and then go.", makes, namesTaken)
-	add(0, "dying", "The user's objects are deleted, and a finalizer holds them. Then what was made for them is deleted: it is not made again.", makes, atMost, die)
+	add(P2|P5, "name-taken", "Foreign objects have the names of the program's objects. They change, and then go.", makes, namesTaken)
+	add(0, "dying", "The user's objects are deleted, and a finalizer holds them. Then their dependents are deleted: the program does not create them again.", makes, atMost, die)
 	add(0, "set-back", "Another controller changes a value, whenever the program has set it. It does not write without end.", atMost, opposeFirst)
 	return all
 }
