@@ -25,8 +25,8 @@ func TestAttributes(t *testing.T) {
 		{"GET", collection + "?watch=1&fieldSelector=metadata.name%3Da", "watch toppings/a"},
 		{"GET", collection + "?fieldSelector=metadata.name%3Da", "list toppings/a"},
 		{"GET", collection + "?watch=0", "list toppings"},
-		// The API server in memory answers this one with a list.
-		{"GET", collection + "?watch=yes", "list toppings"},
+		// Kubernetes reads every value but "0" and "false" as true.
+		{"GET", collection + "?watch=yes", "watch toppings"},
 		{"POST", collection, "create toppings"},
 		// A user who may create one name must not create another.
 		{"POST", collection + "?fieldSelector=metadata.name%3Da", "create toppings"},

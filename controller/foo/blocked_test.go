@@ -282,6 +282,9 @@ func TestLongMessage(t *testing.T) {
 		map[string]any{"type": "ReplicaFailure", "status": "True", "message": strings.Repeat("no, ", 10_000)}}}, "status")
 	w.syncAndReconcile()
 	w.ready("foo", v1alpha1.ReasonReplicaFailure)
+	if got := len(w.foo("foo").Status.Conditions[0].Message); got > 1024 {
+		t.Errorf("the message has %d bytes, want at most 1,024", got)
+	}
 }
 
 // A user takes the new Deployment from the Foo or deletes it, and the cache does not show it yet: the old

@@ -87,7 +87,7 @@ func Prepare(t testing.TB) (dir string) {
 		t.Fatal(err)
 	}
 	dir = filepath.Join(t.TempDir(), "mine")
-	begin := exec.Command("sh", "tools/new/new.sh", "exercise", dir)
+	begin := exec.Command("make", "-s", "exercise", "DIR="+dir)
 	begin.Dir = root
 	if output, err := begin.CombinedOutput(); err != nil {
 		t.Fatalf("%v: %s", err, output)
