@@ -47,7 +47,7 @@ func TestScript(t *testing.T) {
 // which of returns "". The scenario must catch the mistake, and its violations must contain the words of
 // says.
 func judges(t *testing.T, of func(mistakes.Mistake) string, chosen func(name string) (*stage.Told, []stage.Scenario), says func(mistakes.Mistake) []string) {
-	dir, worlds := mistakes.Prepare(t), stage.Worlds{}
+	dir, temporary, worlds := mistakes.Prepare(t), t.TempDir(), stage.Worlds{}
 	t.Cleanup(func() {
 		if err := stage.Down(worlds); err != nil {
 			t.Error(err)
@@ -64,7 +64,8 @@ func judges(t *testing.T, of func(mistakes.Mistake) string, chosen func(name str
 		if !t.Run(strings.ReplaceAll(m.Name, " ", "-"), func(t *testing.T) {
 			told, chosen := chosen(name)
 			// The program is small and has no Lease: it needs at most 15 s.
-			j := &stage.Judge{Bound: 15 * time.Second, Dir: t.TempDir(), Told: told, Command: stage.Command{Args: []string{"env", m.Environment(), "./mine"}, Dir: dir}}
+			// The control planes outlive a mistake, and so does their folder.
+			j := &stage.Judge{Bound: 15 * time.Second, Dir: temporary, Told: told, Command: stage.Command{Args: []string{"env", m.Environment(), "./mine"}, Dir: dir}}
 			var last verdict.Result
 			if err := judgeProgram(t.Context(), j, worlds, chosen, func(r verdict.Result) { last = r }); err != nil {
 				t.Fatal(err)

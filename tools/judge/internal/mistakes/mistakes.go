@@ -53,7 +53,7 @@ var All = []Mistake{
 	{Name: "the status is always written", Before: "foo.Status.AvailableReplicas == available", After: "ctx == nil",
 		Scenario: "restart", Script: "restart", Says: "writes the status", File: "controller/foo/status.go"},
 	{Name: "the API server's defaults are compared", Before: "!equality.Semantic.DeepEqual(current, desired)", After: "current == nil || !equality.Semantic.DeepEqual(current.Spec, newDeployment(foo, nil).Spec)",
-		Scenario: "create", Real: true, Says: "The API server adds defaults", File: deployment},
+		Scenario: "restart", Real: true, Says: "The API server adds defaults", File: deployment},
 	{Name: "a DELETE when the Foo is not found", Before: "if err != nil || !exists ||", After: `if err == nil && !exists {
 			err = r.deployments.Deployments(key.Namespace).Delete(ctx, key.Name, metav1.DeleteOptions{})
 		}
