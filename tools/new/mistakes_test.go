@@ -81,7 +81,7 @@ func TestFailures(t *testing.T) {
 		if err == nil || !strings.Contains(output, s.failure) {
 			t.Errorf("make test does not say %q (error %v):\n%s", s.failure, err, output)
 		}
-		if lines := strings.Count(output, "\n"); lines > 40 {
+		if lines := strings.Count(output, "\n"); lines > 50 {
 			t.Errorf("it says %d lines:\n%s", lines, output)
 		}
 	}
