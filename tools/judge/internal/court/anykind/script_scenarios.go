@@ -372,7 +372,8 @@ func opposeFirst(s *stage.Stage) {
 			if _, back := setsBack(s, o, leaf); back {
 				oppose := func(s *stage.Stage) { change(s, o, leaf, leaf.Other()) }
 				s.Take(scenario.Meanwhile(5*time.Millisecond, oppose, scenario.FewTries(false, 15, verdict.Endless, scenario.Wait(15*time.Second))))
-				keepsWithin(s, 2*s.Bound) // A program that doubles its pauses may need as long again.
+				// A program may report the fight until its write has held for a minute, and doubles its pauses.
+				keepsWithin(s, 2*max(s.Bound, stage.UsualBound))
 				return
 			}
 		}
