@@ -22,7 +22,7 @@
 //   - A review has at most 10 MB and takes at most 5 seconds. 4 run at the same time.
 //   - At its end the program removes its registration first, and responds for another second.
 //
-// # Caveats
+// # Limitations
 //
 //   - A killed program leaves its registration. With failurePolicy Fail every change of a
 //     Pizza is rejected then, even the removal of a finalizer, until the program runs again

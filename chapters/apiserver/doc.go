@@ -16,7 +16,7 @@
 //   - A restart begins empty, at a higher version: no version is used twice.
 //   - A watch continues at the version that it has seen, or gets 410, as after a restart.
 //
-// # Caveats
+// # Limitations
 //
 //   - While the program is down and its APIService exists, no namespace can be deleted. make
 //     chapter-down removes it.

@@ -22,7 +22,7 @@
 //     the same answer until the owner writes the Deployment, and that is an event.
 //   - status.observedGeneration follows once the whole desired state is written.
 //
-// # Caveats
+// # Limitations
 //
 //   - The whole program uses one field manager, with one apply per object. A second apply under
 //     the same name, with other fields, would remove the first one's fields.

@@ -28,7 +28,7 @@
 //   - The finalizer is removed as soon as no status needs the Pod, even if the At is deleted
 //     first, or with --cascade=orphan, or while the program is off.
 //
-// # Caveats
+// # Limitations
 //
 //   - A schema with format: date-time admits 2026-01-01t00:30:00z, T00:30:00x5Z and +99:99.
 //     metav1.Time cannot decode them. Then the list of Ats cannot be decoded, and the informer

@@ -21,7 +21,7 @@
 //     without permission. Later errors are retried and logged.
 //   - The peak is the process's. After several ways it is the largest one's.
 //
-// # Caveats
+// # Limitations
 //
 //   - It reads all Secrets and writes nothing: do not use its account for a long-running program.
 //   - Shards are static: no process takes over the shard of one that died.

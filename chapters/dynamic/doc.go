@@ -25,7 +25,7 @@
 // stderr has each request before it is sent, stdout only the result. Run a printed request
 // again with: dynamic raw PATH.
 //
-// # Caveats
+// # Limitations
 //
 //   - Each run sends two discovery requests. kubectl caches the responses in ~/.kube/cache for
 //     six hours, and repeats discovery for an unknown word.

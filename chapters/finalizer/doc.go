@@ -27,7 +27,7 @@
 //     asks the API server.
 //   - A Project that asks for more than --max-volumes gets an Event, and keeps its volumes.
 //
-// # Caveats
+// # Limitations
 //
 //   - A store belongs to one cluster. A program connected to another cluster treats all
 //     its volumes as orphans. So are the volumes of Projects that a restored backup lacks.

@@ -22,7 +22,7 @@
 //   - kubectl proxy reads the kubeconfig and speaks TLS, so the program does not have to.
 //   - rows_test.go: ten faults that break this program but not the core, listed in README.md.
 //
-// # Caveats
+// # Limitations
 //
 //   - Do not use it in production. It works on a quiet day; on any other it exits, forgets,
 //     hangs, or sends requests without a pause.

@@ -23,7 +23,7 @@
 //   - The transform removes a Secret's values from memory, so no status, Event or log has them.
 //   - If the Secret is deleted, the Team is not ready. No Foo is deleted.
 //
-// # Caveats
+// # Limitations
 //
 //   - RBAC has no types and no labels: permission to list Secrets covers all Secrets of a
 //     namespace. Grant it only in namespaces that have Teams.

@@ -15,7 +15,7 @@
 //     specifies. Otherwise it stays, and only the storage version is served.
 //   - A review has at most 10 MB and takes at most 8 seconds, and 4 run at the same time.
 //
-// # Caveats
+// # Limitations
 //
 //   - If killed, it leaves a webhook that does not respond: README.md explains what to do.
 //   - If several processes run, the one that started last converts. The others change nothing

@@ -27,7 +27,7 @@
 // It writes to bin at the root of the repository, which git ignores: cluster/bin (programs), cluster/state
 // (data, logs, certificates, process ids), NAME.kubeconfig, and kubectl, a link to the program.
 //
-// # Caveats
+// # Limitations
 //
 // A published SHA-256 detects a damaged download, but not a compromised host. For compiled programs
 // go.sum detects that, too.

@@ -115,7 +115,7 @@
 // A restarted program runs in the same process: package variables keep their values, even after a kill. A
 // killed program continues until its next request, which fails.
 //
-// # Caveats
+// # Limitations
 //
 //   - Each wait is bounded by a minute, or ten times what the program takes without faults. A program that polls
 //     less often falls short. A slow machine extends all waits: canary.go keeps measuring how long an event takes.

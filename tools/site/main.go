@@ -16,7 +16,7 @@
 //   - playground.go: the first page, from tools/playground/lessons.json and the page of package
 //     internal/observe/page, with the program itself in the tab (tools/playground/lab).
 //
-// # Caveats
+// # Limitations
 //
 //   - A file has a page if a document with a page links it. Translations, such as
 //     docs/zh-CN/README.md, are documents, too.

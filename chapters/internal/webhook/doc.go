@@ -19,7 +19,7 @@
 //   - No key is written anywhere. Each process creates a new one, with a certificate that is valid
 //     for longer than any process runs.
 //
-// # Caveats
+// # Limitations
 //
 //   - So only one process serves. Several behind one Service need a common certificate, from a
 //     Secret, and a process that renews it: its key outlives them.

@@ -24,7 +24,7 @@
 // conversion drops values that v1beta1 does not allow (a quantity of 0, more than MaxQuantity
 // portions, a duplicate name): annotations are not validated, so a client could smuggle them in.
 //
-// # Caveats
+// # Limitations
 //
 //   - The annotation belongs to this package. A client's value is used if it matches the spec, and
 //     is dropped otherwise.

@@ -123,8 +123,8 @@ const (
 	wordsLimit  = 2 << 10
 )
 
-// render returns the visible fields of an object as JSON, or nil if there are none or the text is
-// too long. It removes hidden annotations from the object.
+// render returns the visible fields of an object as JSON, or nil if the object is hidden or the text
+// is too long. It removes hidden annotations from the object.
 func (o *Observer) render(k *wired, object map[string]any, limit int) json.RawMessage {
 	if object == nil || k == nil || k.Owned && o.belongs(k, &unstructured.Unstructured{Object: object}) == "" {
 		return nil

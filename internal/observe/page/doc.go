@@ -22,7 +22,7 @@
 // panel.js and tables.js show it, each kind as kinds.js says. The playground of the site (make site)
 // uses the same files except for feed.js: it has no server.
 //
-// # Caveats
+// # Limitations
 //
 //   - There is no authentication: anyone who can reach the address can read each object in the steps.
 //     So the page is on loopback only, unless Options.Remote is set, and accepts only requests that name
