@@ -221,7 +221,7 @@ test-race: ### Run the unit tests under the race detector (needs a C compiler)
 
 mutants: ### Make small mistakes in the code and see that the tests notice
 	go test -count=1 -tags mutants -timeout 30m ./internal/tests/mutants
-	go test -count=1 -tags mutants -timeout 30m -parallel 4 -run 'TestMistakes|TestFailures' ./tools/new
+	go test -count=1 -tags mutants -timeout 30m -parallel 4 ./tools/new
 
 # More: make coldstart FOOS=5000 IDLE=0s, and CONTROLLER=bin/mine for another program
 FOOS ?= 2000

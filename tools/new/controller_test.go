@@ -5,7 +5,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"regexp"
 	"strings"
 	"testing"
 )
@@ -47,50 +46,6 @@ func call(dir string, name string, args ...string) (output string, err error) {
 func newTicket(t *testing.T) (dir string) {
 	t.Helper()
 	return newFolder(t, "KIND=Ticket", "GROUP=desk.example.com", "VERSION=v1", "MODULE=example.com/desk")
-}
-
-// step is a diff of the README, and the failure that the README announces after it, "" if none.
-type step struct{ diff, failure string }
-
-func stepsOf(t *testing.T, dir string) (steps []step) {
-	t.Helper()
-	parts := strings.Split(contents(t, filepath.Join(dir, "README.md")), "```diff\n")
-	for _, part := range parts[1:] {
-		diff, text, _ := strings.Cut(part, "```\n")
-		s := step{diff: diff}
-		if promised := regexp.MustCompile("(?:fails|says): `([^`]+)`").FindStringSubmatch(text); promised != nil {
-			s.failure = promised[1]
-		}
-		steps = append(steps, s)
-	}
-	return steps
-}
-
-func (s step) apply(t *testing.T, dir string) {
-	t.Helper()
-	run := exec.Command("git", "apply", "-")
-	run.Dir, run.Stdin = dir, strings.NewReader(s.diff)
-	if output, err := run.CombinedOutput(); err != nil {
-		t.Fatalf("git apply: %v: %s\n%s", err, output, s.diff)
-	}
-}
-
-// Under other names, with all changes of the README, the program passes its tests, and is formatted.
-func TestSteps(t *testing.T) {
-	t.Parallel()
-	dir := newTicket(t)
-	if left, _ := call(dir, "grep", "-rilE", "widget|example.com/mine|mine.example.com", "."); left != "" {
-		t.Errorf("the old names are left in %s", left)
-	}
-	for _, s := range stepsOf(t, dir) {
-		s.apply(t, dir)
-	}
-	if output, err := call(dir, "make", "test"); err != nil {
-		t.Errorf("%v: %s", err, output)
-	}
-	if unformatted, err := call(dir, "gofmt", "-l", "."); err != nil || unformatted != "" {
-		t.Errorf("gofmt would change %s (%v)", unformatted, err)
-	}
 }
 
 // With COPY=1 the folder needs nothing else, except from a module proxy.
@@ -159,44 +114,5 @@ func TestNames(t *testing.T) {
 		if _, err := os.Stat(dir); err == nil {
 			t.Errorf("make new %s writes %s", test.name, dir)
 		}
-	}
-}
-
-// Each kind either gives a program that compiles, or writes nothing.
-func TestHostileKinds(t *testing.T) {
-	t.Parallel()
-	kinds := strings.Fields(`Break Case Chan Const Continue Default Defer Else Fallthrough For Func Go Goto If Import
-		Interface Map Package Range Return Select Struct Switch Type Var
-		Time Check String Error Len Events Metric Controller Informer Worker Client Reconciler Resource Object Sheep Own W
-		WidgetPolicy DNSRecord ConfigMap Deployment List Status`)
-	all, refused := t.TempDir(), 0
-	for _, kind := range kinds {
-		dir := filepath.Join(all, kind)
-		variables := []string{"DIR=" + dir, "KIND=" + kind, "GROUP=widgets.example.com"}
-		if kind == "Sheep" {
-			variables = append(variables, "PLURAL=sheep")
-		}
-		if _, err := beginWith("new", variables...); err != nil {
-			refused++
-			if _, err := os.Stat(dir); err == nil {
-				t.Errorf("%s is refused (%v), and %s is written", kind, err, dir)
-			}
-			continue
-		}
-		// One module has all of them, so that one command checks them.
-		for _, file := range []string{"go.mod", "go.sum"} {
-			if err := os.Rename(filepath.Join(dir, file), filepath.Join(all, file)); err != nil {
-				t.Fatal(err)
-			}
-		}
-		if definition := contents(t, filepath.Join(dir, "config/crd.yaml")); !strings.Contains(definition, "kind: "+kind+",") {
-			t.Errorf("config/crd.yaml is not of %s:\n%s", kind, definition)
-		}
-	}
-	if refused > 3 {
-		t.Errorf("%d of %d kinds are refused, want 3 at most", refused, len(kinds))
-	}
-	if output, err := call(all, "go", "vet", "./..."); err != nil {
-		t.Errorf("%v: %s", err, output)
 	}
 }

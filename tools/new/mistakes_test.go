@@ -4,7 +4,9 @@ package main
 
 import (
 	"os"
+	"os/exec"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -68,10 +70,40 @@ func TestMistakes(t *testing.T) {
 	}
 }
 
-// After each diff of the README that leaves work to do, `make test` prints the failure that the README
-// announces, and little more.
-func TestFailures(t *testing.T) {
-	ticket, promised := newTicket(t), 0
+// step is a diff of the README, and the failure that the README announces after it, "" if none.
+type step struct{ diff, failure string }
+
+func stepsOf(t *testing.T, dir string) (steps []step) {
+	t.Helper()
+	parts := strings.Split(contents(t, filepath.Join(dir, "README.md")), "```diff\n")
+	for _, part := range parts[1:] {
+		diff, text, _ := strings.Cut(part, "```\n")
+		s := step{diff: diff}
+		if promised := regexp.MustCompile("(?:fails|says): `([^`]+)`").FindStringSubmatch(text); promised != nil {
+			s.failure = promised[1]
+		}
+		steps = append(steps, s)
+	}
+	return steps
+}
+
+func (s step) apply(t *testing.T, dir string) {
+	t.Helper()
+	run := exec.Command("git", "apply", "-")
+	run.Dir, run.Stdin = dir, strings.NewReader(s.diff)
+	if output, err := run.CombinedOutput(); err != nil {
+		t.Fatalf("git apply: %v: %s\n%s", err, output, s.diff)
+	}
+}
+
+// After each diff of the README, `make test` prints the failure that the README announces, and little more.
+// After the last one it passes.
+func TestSteps(t *testing.T) {
+	ticket := newTicket(t)
+	if left, _ := call(ticket, "grep", "-rilE", "widget|example.com/mine|mine.example.com", "."); left != "" {
+		t.Errorf("the old names are left in %s", left)
+	}
+	promised := 0
 	for _, s := range stepsOf(t, ticket) {
 		if s.apply(t, ticket); s.failure == "" {
 			continue
@@ -87,6 +119,51 @@ func TestFailures(t *testing.T) {
 	}
 	if promised != 6 {
 		t.Errorf("the README promises %d failures, want 6", promised)
+	}
+	if output, err := call(ticket, "make", "test"); err != nil {
+		t.Errorf("after the last step: %v: %s", err, output)
+	}
+	if unformatted, err := call(ticket, "gofmt", "-l", "."); err != nil || unformatted != "" {
+		t.Errorf("gofmt would change %s (%v)", unformatted, err)
+	}
+}
+
+// Each kind either gives a program that compiles, or writes nothing.
+func TestHostileKinds(t *testing.T) {
+	t.Parallel()
+	kinds := strings.Fields(`Break Case Chan Const Continue Default Defer Else Fallthrough For Func Go Goto If Import
+		Interface Map Package Range Return Select Struct Switch Type Var
+		Time Check String Error Len Events Metric Controller Informer Worker Client Reconciler Resource Object Sheep Own W
+		WidgetPolicy DNSRecord ConfigMap Deployment List Status`)
+	all, refused := t.TempDir(), 0
+	for _, kind := range kinds {
+		dir := filepath.Join(all, kind)
+		variables := []string{"DIR=" + dir, "KIND=" + kind, "GROUP=widgets.example.com"}
+		if kind == "Sheep" {
+			variables = append(variables, "PLURAL=sheep")
+		}
+		if _, err := beginWith("new", variables...); err != nil {
+			refused++
+			if _, err := os.Stat(dir); err == nil {
+				t.Errorf("%s is refused (%v), and %s is written", kind, err, dir)
+			}
+			continue
+		}
+		// One module has all of them, so that one command checks them.
+		for _, file := range []string{"go.mod", "go.sum"} {
+			if err := os.Rename(filepath.Join(dir, file), filepath.Join(all, file)); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if definition := contents(t, filepath.Join(dir, "config/crd.yaml")); !strings.Contains(definition, "kind: "+kind+",") {
+			t.Errorf("config/crd.yaml is not of %s:\n%s", kind, definition)
+		}
+	}
+	if refused > 3 {
+		t.Errorf("%d of %d kinds are refused, want 3 at most", refused, len(kinds))
+	}
+	if output, err := call(all, "go", "vet", "./..."); err != nil {
+		t.Errorf("%v: %s", err, output)
 	}
 }
 
