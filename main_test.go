@@ -33,9 +33,8 @@ import (
 	"example.com/byhand/kit/testkit"
 )
 
-// These tests call run as main does, with flags, on an API server in memory. They hold the
-// wiring; each part has its own tests. A failure begins with the name of the part that is wired
-// wrong.
+// These tests call run as main does, with flags, on an API server in memory. They test how run connects
+// its parts; each part has its own tests. A failure begins with the name of the wrongly connected part.
 
 // Where the objects of the tests are. The Lease is in the kubeconfig's namespace.
 const (
@@ -69,7 +68,7 @@ func TestRun(t *testing.T) {
 	p.prints("handler of Deployments", "added    Deployment default/one: of Foo foo, 0 of 1 available")
 	s.edit(deployments+"one", "status", available(1))
 	s.sends("handler of Deployments: its Pods run", "PUT foos/foo/status")
-	p.prints("handler of Foos", "wants Deployment one, replicas 1; Ready True") // A change before would be a conflict.
+	p.prints("handler of Foos", "wants Deployment one, replicas 1; Ready True") // An earlier change would cause a Conflict.
 	s.edit(foos+"foo", "spec", wants("taken"))
 	s.sends("handler of Foos: it wants a Deployment that is not its own", "PUT foos/foo/status")
 	s.edit(deployments+"one", "status", available(0))
@@ -114,8 +113,8 @@ func TestRun(t *testing.T) {
 	p.serves("observe.Stop: after run has returned", "/healthz", "connection refused")
 }
 
-// TestSync holds back the first list of each informer that is awaited. The program is not ready,
-// does not work, and ends when it is told to, also as the leader.
+// TestSync delays the first list of each informer that WaitForSync waits for. The program is not ready,
+// starts no worker, and ends with its context.
 func TestSync(t *testing.T) {
 	for resource, group := range map[string]string{"foos": "samplecontroller.k8s.io", "deployments": "apps"} {
 		t.Run(resource, func(t *testing.T) {
@@ -125,7 +124,7 @@ func TestSync(t *testing.T) {
 			p := s.start("--trace=json", "--leader-elect")
 			p.serves("informers", "/readyz", `-]informer/`+resource+`\.`+group+` failed`, `\+]informer`)
 			p.prints("handler of Projects", `"part":"store","what":"added","kind":"Project"`)
-			// The event comes after the sync, if that does not wait for the one that is held.
+			// If WaitForSync does not wait for resource, it returns before this event.
 			s.edit(projects+"project", "spec", replicas(2))
 			p.prints("handler of Projects", `"part":"store","what":"updated"`)
 			p.prints("EnqueueOwner, AddLowPriority: the initial list adds a key", `"part":"queue".*"text":"behind every change"`)
@@ -177,7 +176,7 @@ func TestRights(t *testing.T) {
 	p.ends(nil)
 }
 
-// TestNoProjects starts where Projects are not served, on which nothing acts.
+// TestNoProjects starts on an API server that does not serve Projects.
 func TestNoProjects(t *testing.T) {
 	s := newServer(t)
 	s.Intercept(func(w http.ResponseWriter, r *http.Request) bool {
@@ -227,7 +226,7 @@ func TestFlags(t *testing.T) {
 	}
 }
 
-// TestLimits sets the flags that say how much happens at a time, and watches it on the page.
+// TestLimits sets the flags for concurrency and request rates, and reads the page.
 func TestLimits(t *testing.T) {
 	s := newServer(t)
 	// Three requests before the informers start, and two POSTs. A watch is not limited.
@@ -316,7 +315,7 @@ func TestLeader(t *testing.T) {
 	s.add(foos+"other", wants("other"))
 	s.sends("election.Run: the next leader works", "POST deployments", "PUT foos/other/status")
 
-	// A process that has read that it lost the Lease begins no reconcile, and ends.
+	// When the leader sees that it has lost the Lease, it starts no reconcile, and exits.
 	reads := func() (n int) {
 		for _, r := range s.APIServer.Log() {
 			if r.Method == http.MethodGet && r.Path == lease {
@@ -489,8 +488,8 @@ func (s *server) edit(path, half string, value map[string]any) {
 	s.Edit(path, func(object *unstructured.Unstructured) { object.Object[half] = value })
 }
 
-// holdPosts holds each request that creates a Deployment until the channel is closed that it
-// sends, and breaks its connection if the test ends before.
+// holdPosts sends a channel for each request that creates a Deployment. The request continues when the
+// test closes this channel. At the end of the test its connection breaks.
 func (s *server) holdPosts() <-chan chan struct{} {
 	posts := make(chan chan struct{}, 10)
 	s.Intercept(func(_ http.ResponseWriter, r *http.Request) bool {
@@ -531,8 +530,8 @@ func receive[T any](s *server, otherwise string, from <-chan T) (next T) {
 	return next
 }
 
-// sends waits until these are the requests since the last call, without lists, watches, Events
-// and the Lease.
+// sends waits until the requests since the last call are want. It ignores lists, watches, and requests for
+// Events and the Lease.
 func (s *server) sends(what string, want ...string) {
 	s.Helper()
 	s.eventually(what, func() error {

@@ -19,8 +19,8 @@ import (
 	"example.com/byhand/internal/tests/samples"
 )
 
-// A program that switches client-go's feature gates for CBOR on gets CBOR: the bodies that
-// are sent and the replies. With a codec for JSON alone every call would fail.
+// With client-go's feature gates for CBOR, requests and replies are CBOR. With a codec for JSON
+// alone every call would fail.
 func TestCBOR(t *testing.T) {
 	clientfeaturestesting.SetFeatureDuringTest(t, clientfeatures.ClientsAllowCBOR, true)
 	clientfeaturestesting.SetFeatureDuringTest(t, clientfeatures.ClientsPreferCBOR, true)

@@ -29,7 +29,7 @@ func TestFailedCallReturnsEmptyObject(t *testing.T) {
 	})
 }
 
-// refusing returns a client of a kind that fails the test when it sends something.
+// refusing returns a client of a kind. A request of this client fails the test.
 func refusing(t *testing.T, k kind) any {
 	return k.Client(newClient(t, serve(t, func(_ http.ResponseWriter, r *http.Request) {
 		t.Errorf("sent %s %s", r.Method, r.URL.Path)
@@ -54,8 +54,7 @@ func TestEmptyNameIsRefused(t *testing.T) {
 	})
 }
 
-// TestQPSWithoutBurst proves that a rate limiter which would never let a request
-// pass is refused at once, by an error that says what to set.
+// TestQPSWithoutBurst proves that NewForConfig rejects a config that would block every request.
 func TestQPSWithoutBurst(t *testing.T) {
 	for _, test := range []struct {
 		name   string

@@ -97,7 +97,7 @@ func TestFooRequests(t *testing.T) {
 		call:  func() (any, error) { return foos.Get(ctx, "one", metav1.GetOptions{}) },
 		sends: "GET " + path + "/one", reply: fooJSON, want: foo,
 	}, {
-		// No object has such a name, and no other URL may be requested for it.
+		// A name is escaped: it cannot lead to a different URL.
 		name:  "Get a name that needs escaping",
 		call:  func() (any, error) { return foos.Get(ctx, "one two?a=b#ü", metav1.GetOptions{}) },
 		sends: "GET " + path + "/one%20two%3Fa=b%23%C3%BC", reply: fooJSON, want: foo,
@@ -114,7 +114,7 @@ func TestFooRequests(t *testing.T) {
 		call:  func() (any, error) { return allFoos.List(ctx, metav1.ListOptions{}) },
 		sends: "GET " + allPath, reply: listJSON, want: list,
 	}, {
-		// The API server obeys timeoutSeconds. The REST client adds timeout, and waits no longer itself.
+		// timeoutSeconds is for the API server, timeout for the REST client.
 		name: "List with options",
 		call: func() (any, error) {
 			return foos.List(ctx, metav1.ListOptions{

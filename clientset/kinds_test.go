@@ -9,8 +9,7 @@ import (
 	"example.com/byhand/internal/tests/samples"
 )
 
-// kind is a row of the table of kinds, which all tests of this package run through, with its
-// wire format.
+// kind is one of the kinds that all tests of this package run with. It adds the wire format.
 type kind struct{ samples.Kind }
 
 func eachKind(t *testing.T, test func(t *testing.T, k kind)) {
@@ -27,7 +26,7 @@ func (k kind) typed(kind, fields string) string {
 	return `{"apiVersion": "` + k.GroupVersion().String() + `", "kind": "` + kind + `", ` + fields + `}`
 }
 
-// empty returns an object without anything.
+// empty returns an object without any fields.
 func (k kind) empty(t *testing.T) runtime.Object {
 	t.Helper()
 	object, err := clientset.Scheme.New(k.GroupVersionKind)

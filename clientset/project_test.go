@@ -90,7 +90,7 @@ func TestProjectRequests(t *testing.T) {
 		call:  func() (any, error) { return projects.Get(ctx, "one", metav1.GetOptions{}) },
 		sends: "GET " + path + "/one", reply: projectJSON, want: project,
 	}, {
-		// No object has such a name, and no other URL may be requested for it.
+		// A name is escaped: it cannot lead to a different URL.
 		name:  "Get a name that needs escaping",
 		call:  func() (any, error) { return projects.Get(ctx, "one two?a=b#ü", metav1.GetOptions{}) },
 		sends: "GET " + path + "/one%20two%3Fa=b%23%C3%BC", reply: projectJSON, want: project,
@@ -107,7 +107,7 @@ func TestProjectRequests(t *testing.T) {
 		call:  func() (any, error) { return allProjects.List(ctx, metav1.ListOptions{}) },
 		sends: "GET " + allPath, reply: listJSON, want: list,
 	}, {
-		// The API server obeys timeoutSeconds. The REST client adds timeout, and waits no longer itself.
+		// timeoutSeconds is for the API server, timeout for the REST client.
 		name: "List with options",
 		call: func() (any, error) {
 			return projects.List(ctx, metav1.ListOptions{

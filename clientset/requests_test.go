@@ -27,7 +27,7 @@ type request struct {
 	name  string // begins with the method
 	call  func() (any, error)
 	sends string // the HTTP method, the path and the query
-	// contentType is JSON if it is empty and there is a body.
+	// contentType is the expected one. Empty means JSON if there is a body.
 	contentType, body string
 	reply             string
 	want              any
@@ -93,8 +93,7 @@ func (s *recorder) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	reply(w, http.StatusOK, s.reply)
 }
 
-// TestUserAgent proves that audit logs name the program: as the caller wants, or
-// else after the executable.
+// TestUserAgent proves that audit logs have the caller's name of the program, or the executable's name.
 func TestUserAgent(t *testing.T) {
 	for _, test := range []struct{ name, userAgent, want string }{
 		{name: "the caller's own is kept", userAgent: "shop/1.0", want: "shop/1.0"},
@@ -173,8 +172,7 @@ func reply(w http.ResponseWriter, code int, body string) {
 	io.WriteString(w, body)
 }
 
-// decode turns JSON into maps, in which the order of fields plays no role, and no
-// body into nil.
+// decode returns JSON as maps, so that the order of fields does not matter, or nil for an empty body.
 func decode(t *testing.T, body string) any {
 	t.Helper()
 	if body == "" {

@@ -17,10 +17,10 @@ import (
 //     apiVersion and kind, and writes the struct as JSON by its tags.
 //  2. VersionedParams(&opts, ParameterCodec). The options become the query string.
 //  3. Do(ctx) sends the request. The reply's content type decides which decoder reads it.
-//  4. Into(result). The decoder reads apiVersion and kind, and the Scheme returns their Go type:
-//     the type of result, or metav1.Status, which Into returns as an error. The decoder reads
+//  4. Into(result). The decoder reads apiVersion and kind, and looks up their Go type in the Scheme.
+//     It is the type of result, or metav1.Status, which Into returns as an error. The decoder reads
 //     the JSON into result and clears apiVersion and kind, since the Go type says the same.
-//     (Only the list itself is cleared: its items keep what the server sent.)
+//     In a list, it clears them only in the list itself, not in the items.
 //  5. Watch(ctx) does the same for each event of the stream, for as long as it is open.
 //
 // A JSON value that the Go field cannot hold, such as 3000000000 in an int32, is an error

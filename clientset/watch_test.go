@@ -12,9 +12,8 @@ import (
 )
 
 // TestWatchDecodesEvents proves that each event of a stream arrives with its type
-// and as the right Go type. ERROR is the one that hand-written clients get wrong:
-// a scheme without the kinds of metav1.AddToGroupVersion decodes the first four,
-// but turns "410 Expired, list anew" into "500, cannot decode".
+// and as the right Go type. Without the kinds of metav1.AddToGroupVersion in the scheme, all types
+// except ERROR are decoded: "410 Expired" becomes "500, cannot decode".
 func TestWatchDecodesEvents(t *testing.T) { eachKind(t, testWatchDecodesEvents) }
 
 func testWatchDecodesEvents(t *testing.T, k kind) {

@@ -59,8 +59,8 @@ func run(t *testing.T, queue controller.Queue, workers int, reconcile controller
 	return stop
 }
 
-// inBubble runs a test with a queue in a bubble, which the queue's own goroutines do not outlive:
-// they end with its next tick.
+// inBubble runs a test with a queue in a synctest bubble. At the end it waits for the queue's goroutines, which
+// end with its next tick.
 func inBubble(t *testing.T, test func(t *testing.T, queue controller.Queue)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
@@ -91,9 +91,9 @@ func TestRetry(t *testing.T) {
 		reason string
 		again  time.Duration
 		err    error
-		// back says that the key is reconciled again by itself.
+		// back reports whether the key is reconciled again without an event.
 		back bool
-		// failures is what the queue has counted against the key by then.
+		// failures is the expected NumRequeues in the second reconcile.
 		failures int
 	}{
 		{reason: "done"},
@@ -114,13 +114,13 @@ func TestRetry(t *testing.T) {
 				if got := receive(t, calls, "the second reconcile"); got != test.failures {
 					t.Errorf("the queue counts %d failures, want %d", got, test.failures)
 				}
-				go func() { // let the rest go by
+				go func() { // receive all further calls
 					for range calls {
 					}
 				}()
 				return
 			}
-			// Another key passes through, which shows that the first was not in its way.
+			// When the only worker has reconciled another key, the first is done.
 			queue.Add(named("other"))
 			receive(t, calls, "the other key")
 			if got := queue.NumRequeues(oneKey); got != 0 || queue.Len() != 0 {
@@ -145,7 +145,7 @@ func TestSuccessForgetsFailures(t *testing.T) {
 	})
 	queue.Add(oneKey)
 	receive(t, succeeded, "the success")
-	// Done is called after the decision, so an idle queue has decided.
+	// Forget comes before Done, so after a drain it has been called.
 	queue.ShutDownWithDrain()
 	if got := queue.NumRequeues(oneKey); got != 0 {
 		t.Errorf("%d failures are remembered after a success", got)
@@ -301,7 +301,7 @@ func TestRaceThatLasts(t *testing.T) {
 	})
 }
 
-// A worker that waits when the end comes takes no key that is added then.
+// When ctx is done, a worker that waits in Get takes no key.
 func TestNoKeyAfterTheEnd(t *testing.T) {
 	inBubble(t, func(t *testing.T, queue controller.Queue) {
 		ctx, cancel := context.WithCancel(context.Background())
@@ -345,8 +345,7 @@ func TestOneWorkerPerKey(t *testing.T) {
 	}
 }
 
-// A panic is an error of its key: the process lives, the key comes back, and the
-// other keys do not notice.
+// A panic is an error of its key: this key is retried, and other keys are reconciled as usual.
 func TestPanicIsRetried(t *testing.T) {
 	queue := controller.NewQueue("")
 	calls := make(chan cache.ObjectName, 10)
@@ -401,7 +400,7 @@ func TestRetriesLeaveWorkers(t *testing.T) {
 		queue.Add(named("raced"))
 		time.Sleep(time.Second / 2)
 		if !good.Load() || !raced.Load() {
-			t.Errorf("keys that do not fail wait for retries: one without a failure is done: %t, one that lost a race: %t", good.Load(), raced.Load())
+			t.Errorf("while failing keys hang, the key without a failure is reconciled: %t, the key that lost a race: %t; want true, true", good.Load(), raced.Load())
 		}
 		time.Sleep(2 * time.Minute)
 		if got := retried.Load(); got != 10 {

@@ -15,7 +15,7 @@ func TestDependsOnNothingHere(t *testing.T) {
 	const self = "example.com/byhand/controller"
 	for _, dep := range strings.Fields(string(deps)) {
 		if strings.HasPrefix(dep, "example.com/byhand/") && dep != self {
-			t.Errorf("it imports %s: what knows a kind belongs into a package below %s", dep, self)
+			t.Errorf("it imports %s: move code for one kind to a package below %s", dep, self)
 		}
 	}
 }

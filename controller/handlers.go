@@ -52,7 +52,7 @@ func EnqueueOwner(queue Queue, owner schema.GroupKind, others ...func(dependent 
 	})
 }
 
-// EnqueueKeys returns the handler for another kind that a reconcile reads: each event of an object enqueues
+// EnqueueKeys returns the handler for a kind that a reconcile only reads: each event of an object enqueues
 // the keys that keysOf returns for it. An update enqueues the keys of the old and the new version: if the owner
 // changes, both owners must be reconciled.
 func EnqueueKeys(queue Queue, keysOf func(obj metav1.Object) []cache.ObjectName) cache.ResourceEventHandler {

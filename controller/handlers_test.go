@@ -100,7 +100,7 @@ func TestEventsThatEndBackOff(t *testing.T) {
 	}
 }
 
-// A ConfigMap's change wakes the Widget that controls it and the Widgets that name it.
+// A change of a ConfigMap enqueues the Widget that controls it and the Widgets that wait for its name.
 func TestEnqueueOwner(t *testing.T) {
 	ownerRef := controllerRef("mine.example.com/v1alpha1", "Widget", "owner", "uid")
 	olderVersion := controllerRef("mine.example.com/v1beta7", "Widget", "owner", "uid")

@@ -120,7 +120,7 @@ func TestQueueOrder(t *testing.T) {
 	}
 }
 
-// However many changes come, a first list goes on.
+// Many changes do not block the keys of low priority.
 func TestLowPriorityIsNotStarved(t *testing.T) {
 	queue := controller.NewQueue("")
 	queue.AddLowPriority(named("patient"))
@@ -128,12 +128,12 @@ func TestLowPriorityIsNotStarved(t *testing.T) {
 		queue.Add(named(fmt.Sprintf("change-%d", i)))
 	}
 	if got := slices.Index(taken(queue), "patient"); got < 1 || got > 8 {
-		t.Errorf("a key of low priority is taken after %d others, want some, but not more than 8", got)
+		t.Errorf("a key of low priority is taken after %d others, want 1 to 8", got)
 	}
 }
 
-// However keys are added, taken and finished, none is lost, none is in twice, and
-// none is at two workers.
+// In random sequences of Add, Get and Done, no key is lost, no key waits twice, and no two workers
+// have the same key.
 func TestQueueLosesNothing(t *testing.T) {
 	for seed := range uint64(200) {
 		random := rand.New(rand.NewPCG(seed, 0))

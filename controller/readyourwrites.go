@@ -36,7 +36,7 @@ func (p *PendingWrites) Await(key cache.ObjectName, store cache.Store, written m
 	version := written.GetResourceVersion()
 	p.add(key, func() bool {
 		order, err := resourceversion.CompareResourceVersion(store.LastStoreSyncResourceVersion(), version)
-		return err != nil || order >= 0 // A fake client has no versions, nor does a store without the feature gate AtomicFIFO.
+		return err != nil || order >= 0 // err: a fake client, or a store without the feature gate AtomicFIFO, has no version.
 	})
 }
 

@@ -96,8 +96,7 @@ func TestRequestPaths(t *testing.T) {
 	}
 }
 
-// A resync calls the handler for an object that has not changed, each period. Over a fake: its
-// clientset says that it cannot stream a list.
+// In each resync period, the handler is called for an unchanged object. This test uses the fake clientset.
 func TestResync(t *testing.T) {
 	for _, c := range constructors() {
 		t.Run(c.kind, func(t *testing.T) {

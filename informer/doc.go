@@ -9,7 +9,7 @@
 //	err := informer.WaitForSync(ctx, 2*time.Minute, foos)
 //
 // A Reflector lists and watches, and puts each event into a FIFO. A loop takes it out, updates the Store, then
-// calls the handler. So a handler finds the Store at least as new as its event. Events are not merged: the
+// calls the handler. So during a call, the Store is at least as new as the event. Events are not merged: the
 // handler is called for each of them, in order.
 //
 // # Calls of the handler

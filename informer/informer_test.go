@@ -22,25 +22,24 @@ import (
 	"example.com/byhand/kit/testkit"
 )
 
-// One of them sleeps by a clock from outside of a test's own time. Not in a test: a Reflector of the
-// one before may still read this.
+// One of these handlers sleeps on a clock outside the synctest bubble. init removes them, because during a
+// test the Reflector of an earlier test may still read this variable.
 func init() { utilruntime.ErrorHandlers = nil }
 
-// running runs an informer against an API server in memory, until the test ends, which is in a
-// bubble.
+// running runs an informer against an API server in memory until the test ends. It needs a synctest bubble.
 func running(ctx context.Context, t *testing.T, s *testkit.APIServer, newInformer func(options) *informer.Informer) *informer.Informer {
 	t.Helper()
 	i := newInformer(options{client: clientset.NewForConfigOrDie(s.Config()), kube: kubernetes.NewForConfigOrDie(s.Config()), handler: cache.ResourceEventHandlerFuncs{}})
 	ctx, cancel := context.WithCancel(ctx)
 	t.Cleanup(func() {
 		cancel()
-		time.Sleep(2 * time.Minute) // until the Reflector wakes, which may sleep
+		time.Sleep(2 * time.Minute) // The Reflector may sleep, and must end in the bubble.
 	})
 	go i.Run(ctx)
 	return i
 }
 
-// newPods is for the tests that hold for an informer of any kind.
+// newPods is for tests that need only one kind.
 func newPods(o options) *informer.Informer {
 	pods := o.kube.CoreV1().Pods(o.namespace)
 	listWatch := &cache.ListWatch{

@@ -63,8 +63,8 @@ func TestWaitForSyncNamesError(t *testing.T) {
 	}
 }
 
-// waitForSync returns the error of WaitForSync with a timeout of a minute. It comes after least,
-// and soon.
+// waitForSync returns the error of WaitForSync with a timeout of a minute. It fails the test unless
+// WaitForSync takes least to least+5 s.
 func waitForSync(t *testing.T, i *informer.Informer, least time.Duration) error {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(quiet.Context(t), time.Hour)
@@ -81,11 +81,11 @@ func waitForSync(t *testing.T, i *informer.Informer, least time.Duration) error 
 func TestWaitForSync(t *testing.T) {
 	for _, test := range []struct {
 		reason string
-		// answer sends what a streaming list delivers before it breaks. When it is complete the
-		// next list is.
+		// answer sends events of a streaming list, which then breaks. After it returns true, the
+		// next list succeeds.
 		answer func(r *http.Request, send func(event string, object any)) (complete bool)
 		least  time.Duration
-		want   []string // in the error, none without
+		want   []string // parts of the error; nil: no error
 	}{
 		{"a list without an end", func(r *http.Request, send func(string, any)) bool {
 			time.Sleep(50 * time.Second)
@@ -247,7 +247,7 @@ func TestRunEnds(t *testing.T) {
 		"the server has too much to do": func(*http.Request) *apierrors.StatusError { return apierrors.NewTooManyRequests("", 0) },
 	} {
 		t.Run(reason, func(t *testing.T) {
-			// Chance decides whether the Reflector sleeps when the context ends.
+			// Repeat it: the Reflector may or may not sleep when the context ends.
 			for range 10 {
 				synctest.Test(t, func(t *testing.T) {
 					s := tests.NewAPIServer()

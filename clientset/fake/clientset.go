@@ -27,8 +27,8 @@ type Clientset struct {
 var _ clientset.Interface = &Clientset{}
 var _ testing.FakeClient = &Clientset{}
 
-// NewClientset returns a clientset that holds these objects, which must be of
-// kinds that clientset.Scheme knows: it panics on another, or on the same twice.
+// NewClientset returns a clientset that holds these objects. It panics if clientset.Scheme does not
+// have the kind of an object, or if two objects are the same.
 func NewClientset(objects ...runtime.Object) *Clientset {
 	tracker := testing.NewFieldManagedObjectTracker(clientset.Scheme, clientset.Codecs.UniversalDecoder(), managedfields.NewDeducedTypeConverter())
 	for _, object := range objects {
@@ -38,7 +38,7 @@ func NewClientset(objects ...runtime.Object) *Clientset {
 	}
 	c := &Clientset{tracker: tracker}
 	c.discovery = &fakediscovery.FakeDiscovery{Fake: &c.Fake}
-	// The last reactors in the chain carry out what no reactor of the test has handled.
+	// The last reactors handle the actions that the test's own reactors do not handle.
 	c.AddReactor("delete-collection", "*", func(action testing.Action) (bool, runtime.Object, error) {
 		return true, nil, fmt.Errorf("the fake's tracker cannot %s %s: prepend a reactor that can", action.GetVerb(), action.GetResource().Resource)
 	})

@@ -6,14 +6,14 @@
 //	client := fake.NewClientset(&v1alpha1.Foo{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "foo"}})
 //	foo, err := client.SamplecontrollerV1alpha1().Foos("default").Get(ctx, "foo", metav1.GetOptions{})
 //
-// Every call becomes an action. It is recorded (Actions), then offered to the test's own
-// reactors (PrependReactor; that is how to inject an error), and at last a tracker, which
-// holds the objects, carries it out.
+// Every call becomes an action, which is recorded (Actions). First, the test's own reactors
+// can handle it: use PrependReactor to inject an error. Otherwise a tracker, which holds the
+// objects, carries it out.
 //
 // # Limitations
 //
-// A test with a fake shows what your code does when the API server answers this or that.
-// It does not show what the API server would answer:
+// A test with a fake shows how your code handles a response. It does not show what the API server
+// would answer:
 //
 //   - There is no schema: nothing is validated, defaulted or pruned. Names are not validated either, except that
 //     an empty name is an error.

@@ -60,7 +60,7 @@ func TestActions(t *testing.T) {
 	}
 }
 
-// arguments are some that a method takes: every object has a name.
+// arguments returns valid arguments for a method: every object has a name.
 func arguments(method reflect.Type) (all []reflect.Value) {
 	for i := range method.NumIn() {
 		switch in := method.In(i); {
@@ -82,7 +82,7 @@ func arguments(method reflect.Type) (all []reflect.Value) {
 	return all
 }
 
-// A reactor in front decides what a call meets.
+// A prepended reactor decides the result of a call.
 func TestReactor(t *testing.T) {
 	client := fake.NewClientset(foo("one"))
 	refused := apierrors.NewConflict(v1alpha1.Resource("foos"), "one", errors.New("injected"))

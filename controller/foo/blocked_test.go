@@ -21,7 +21,7 @@ import (
 	"example.com/byhand/controller"
 )
 
-// Foos that cannot have the Deployment that they ask for, and the API server's no.
+// Tests of Foos that cannot have their Deployment, and of rejected writes.
 
 // policy is the response to a Deployment that a policy denies without a reason: the text is
 // in a cause that names no field.
@@ -79,7 +79,7 @@ func TestDeniedByPolicy(t *testing.T) {
 		w.sent("PUT deployments/deployment", "PUT foos/foo/status")
 		w.available(0)
 
-		// The policy is lifted. Nothing tells of it: the retry finds out.
+		// The policy is removed. No event reports that: the retry succeeds.
 		w.api.Refuse(nil)
 		w.again(1)
 		w.ready("foo", v1alpha1.ReasonWaitingForReplicas)
@@ -108,7 +108,7 @@ func TestDeniedByWebhook(t *testing.T) {
 	}
 }
 
-// Whatever keeps a Foo from its Deployment, its status says what runs.
+// The status of a blocked Foo still reports the replicas that run.
 func TestBlockedStatusIsObserved(t *testing.T) {
 	for _, test := range []struct {
 		reason, want string
@@ -135,8 +135,7 @@ func TestBlockedStatusIsObserved(t *testing.T) {
 	}
 }
 
-// Renamed from A to B, where A could not be deleted, and then to a name that is taken: a blocked
-// Foo deletes none.
+// A Foo has two Deployments with earlier names, and its new name is taken. A blocked Foo deletes neither.
 func TestBlockedFooDeletesNothing(t *testing.T) {
 	w := converged(t, 1)
 	w.rollOut("deployment", 1)
@@ -150,7 +149,7 @@ func TestBlockedFooDeletesNothing(t *testing.T) {
 	w.deployment("deployment")
 	w.deployment("b")
 
-	// When the name is free, the Foo takes it and gives up the others.
+	// When the name is free, the Foo gets its Deployment, and the others are deleted.
 	w.api.Remove(deploymentPath + "taken")
 	w.syncAndReconcile()
 	requests := w.api.Requests()
@@ -194,7 +193,7 @@ func TestOwnerIsStripped(t *testing.T) {
 	}
 }
 
-// A ready Foo loses its Deployment, and a new one cannot be made: it is not ready, at once.
+// The Deployment of a ready Foo is deleted, and a new one cannot be created: Ready becomes False at once.
 func TestNotReadyWithoutDeployment(t *testing.T) {
 	w := converged(t, 1)
 	w.rollOut("deployment", 1)
@@ -231,7 +230,7 @@ func TestForbidden(t *testing.T) {
 	})
 }
 
-// Also a look that is forbidden is said: without it there is no new Deployment.
+// A forbidden GET of the Foo is reported, too: it must succeed before the new Deployment is created.
 func TestForbiddenLook(t *testing.T) {
 	w := converged(t, 1)
 	w.set(fooPath+"foo", "renamed", "spec", "deploymentName")
@@ -322,7 +321,7 @@ func TestStatusIsChanged(t *testing.T) {
 	w.fails(says("update status: another client or an admission webhook changes what the controller writes"))
 }
 
-// A webhook changes the Deployment of the new name: the one of the old name runs on.
+// A webhook changes the Deployment with the new name: the old Deployment is not deleted.
 func TestRenameBesideWebhook(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := converged(t, 1)
@@ -345,7 +344,7 @@ func TestRenameBesideWebhook(t *testing.T) {
 		w.again(1)
 		w.again(1)
 		if w.api.Get(deploymentPath+"deployment") != nil {
-			t.Error("the old one is still there when the new one is right")
+			t.Error("the old Deployment still exists, although the new one matches the spec")
 		}
 	})
 }

@@ -20,7 +20,7 @@ import (
 	"example.com/byhand/controller"
 )
 
-// The decisions are pure functions. Each table shows all that a function can say.
+// The decisions are pure functions. Each table has all results of one function.
 
 func aFoo(change ...func(foo *v1alpha1.Foo)) *v1alpha1.Foo {
 	foo := &v1alpha1.Foo{
@@ -50,7 +50,7 @@ func TestApplySpec(t *testing.T) {
 		reason string
 		foo    func(foo *v1alpha1.Foo)
 		stored func(d *appsv1.Deployment)
-		// want makes of the stored Deployment the one to send; nil: nothing differs.
+		// want changes the stored Deployment to the one that is sent; nil: no change.
 		want    func(d *appsv1.Deployment)
 		differs []string
 	}{
@@ -111,7 +111,7 @@ func TestNewDeploymentKeepsReplicas(t *testing.T) {
 }
 
 func TestCalculateStatus(t *testing.T) {
-	// runs is a Deployment with so many replicas: wanted, all, of the newest template, available.
+	// runs returns a Deployment with these numbers of replicas. updated ones have the newest template.
 	runs := func(wanted, all, updated, available int32, change ...func(d *appsv1.Deployment)) *appsv1.Deployment {
 		return aDeployment(append(change, func(d *appsv1.Deployment) {
 			d.Spec.Replicas = &wanted
@@ -185,7 +185,7 @@ func TestCalculateStatus(t *testing.T) {
 	}
 }
 
-// The same refusal in other words makes an equal status; another refusal does not.
+// If a rejection differs only in identifiers and numbers, the status does not change.
 func TestRefusalIsStable(t *testing.T) {
 	refused := func(text string) error {
 		return apierrors.NewForbidden(appsv1.Resource("deployments"), "d", errors.New(text))
@@ -205,8 +205,8 @@ func TestRefusalIsStable(t *testing.T) {
 	}
 }
 
-// The same facts again make an equal status. Another message keeps the time of the
-// transition, another status does not.
+// Without a change, the status is equal. A new message keeps the condition's transition time; a new
+// condition status does not.
 func TestStatusKeepsItsTime(t *testing.T) {
 	long := metav1.NewTime(time.Now().Add(-time.Hour).Truncate(time.Second))
 	foo := aFoo(func(foo *v1alpha1.Foo) {

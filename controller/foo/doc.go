@@ -12,8 +12,8 @@
 //
 // # Limitations
 //
-//   - Run one active process (--leader-elect). Two send every write twice; the API server's checks of
-//     resourceVersion, UID and name protect the objects.
+//   - Run one active process (--leader-elect). Two active processes send every write twice; the API server's
+//     checks of resourceVersion, UID and name protect the objects.
 //   - A failing write delays all work on the same Foo, including its status, by up to 30 s, unless its spec
 //     changes. The condition reports the failure at once. Three problems appear only in the log: a status
 //     that cannot be written, a race while a watch is down, and a webhook that rejects with 404 or 409, which
@@ -23,7 +23,7 @@
 //   - Two Foos that swap the names of their Deployments wait for each other. Use a third name first.
 //   - A copy of a Deployment that keeps the owner reference is treated as a Deployment with an earlier name, and is deleted.
 //   - All Deployments and Projects are in memory, no matter who created them (--namespace limits this).
-//   - Versions must match: a CRD without a status field drops it, and the log reports that. An update of a
-//     Deployment drops fields that this version of client-go does not know.
+//   - If the CRD in the cluster is older and lacks a status field, the API server drops this field, and the log
+//     reports that. An update of a Deployment drops fields that this version of client-go does not know.
 //   - After a restore of etcd from a backup, restart the program: watches do not notice a restore.
 package foo

@@ -51,7 +51,7 @@ func TestOverFakes(t *testing.T) {
 	client.ClearActions()
 	kube.ClearActions()
 	if again, err := r.Reconcile(t.Context(), fooKey); again != 0 || err != nil {
-		t.Errorf("look again after %s, error %v, want neither", again, err)
+		t.Errorf("requeue after %s, error %v, want 0s and nil", again, err)
 	}
 	if n := len(client.Actions()) + len(kube.Actions()); n != 0 {
 		t.Errorf("%d more requests, want none", n)

@@ -80,8 +80,7 @@ func TestStatusFollowsDeployment(t *testing.T) {
 	w.sent()
 }
 
-// The fields that a Foo decides are put right with one write; all others are left
-// to the programs that wrote them.
+// One write corrects the fields that a Foo determines. All other fields keep their values.
 func TestDrift(t *testing.T) {
 	path := deploymentPath + "deployment"
 	sidecar := map[string]any{"name": "sidecar", "image": "sidecar:1"}
@@ -125,7 +124,7 @@ func TestDrift(t *testing.T) {
 				t.Error("the container that the user added is gone")
 			}
 			if theirs.Annotations["note"] != after.Annotations["note"] || theirs.Spec.Strategy.Type != after.Spec.Strategy.Type {
-				t.Error("what the user set is gone")
+				t.Error("the user's annotation or strategy is gone")
 			}
 			if label := theirs.Spec.Template.Labels["theirs"]; label != after.Spec.Template.Labels["theirs"] {
 				t.Error("the label that the user added is gone")
@@ -160,7 +159,7 @@ func TestNothingToDo(t *testing.T) {
 	}
 }
 
-// A Deployment of the wanted name that is on its way out is waited for.
+// If the Deployment with the wanted name is being deleted, the Foo waits.
 func TestLeavingDeployment(t *testing.T) {
 	for _, test := range []struct {
 		reason string
@@ -199,8 +198,7 @@ func TestForeignDeployment(t *testing.T) {
 	w.told(`Warning NameTaken Deployment "deployment" exists and is controlled by Foo "other": delete it or change spec.deploymentName`)
 	w.ready("foo", v1alpha1.ReasonNameTaken)
 
-	// The same state again is no news: neither when the other one changes, nor
-	// when the Foo changes and only the generation that was seen is written.
+	// The same reason records no second Event: neither after a change of the Deployment, nor of the Foo.
 	w.set(deploymentPath+"deployment", int64(5), "spec", "replicas")
 	w.syncAndReconcile()
 	w.sent()
@@ -215,8 +213,8 @@ func TestForeignDeployment(t *testing.T) {
 	w.sent("GET foos/foo", "POST deployments", "PUT foos/foo/status")
 }
 
-// A new deploymentName: after a look at the live Foo the new Deployment, after another look the
-// old one goes, that very object.
+// After a rename, the new Deployment is created, then the old one is deleted. A GET confirms the Foo
+// before both.
 func TestRename(t *testing.T) {
 	w := converged(t, 1)
 	w.set(fooPath+"foo", "renamed", "spec", "deploymentName")
@@ -225,7 +223,7 @@ func TestRename(t *testing.T) {
 	w.sent("GET foos/foo", "POST deployments", "GET foos/foo", "GET deployments/renamed", "DELETE deployments/deployment", "PUT foos/foo/status")
 	w.told("Normal Created Created Deployment renamed", "Normal Deleted Deleted Deployment deployment because spec.deploymentName is now renamed")
 
-	// A store that shows the new one and still the old one leads to no second DELETE.
+	// While the store shows both Deployments, no second DELETE is sent.
 	w.syncFoos()
 	if err := w.deployments.Add(w.deployment("renamed")); err != nil {
 		t.Fatal(err)
@@ -249,8 +247,7 @@ func TestRenameOfReleasedDeployment(t *testing.T) {
 	w.deployment("deployment")
 }
 
-// A deleted Deployment that finalizers hold back is no reason to wait, nor to delete it
-// again: that it is being deleted has been seen.
+// An old Deployment with a deletionTimestamp and finalizers is not deleted again, and no key waits for it.
 func TestRenameWithFinalizers(t *testing.T) {
 	w := converged(t, 1)
 	old := w.deployment("deployment")
@@ -300,8 +297,8 @@ func TestGoneUnseen(t *testing.T) {
 	})
 }
 
-// The same, after its status was seen: the garbage collector deletes the Deployment, and
-// the watch of Deployments is the faster one.
+// A Foo with a status and its Deployment are deleted, and the cache shows only the Deployment's deletion.
+// The Foo gets no second Deployment.
 func TestGoneLater(t *testing.T) {
 	w := converged(t, 1)
 	w.api.Remove(fooPath + "foo")
@@ -374,8 +371,7 @@ func TestOwnWritesAreAwaited(t *testing.T) {
 	}
 }
 
-// racing is a store that catches up in the very moment in which it is asked how
-// far it is.
+// racing is a store that catches up during a call of LastStoreSyncResourceVersion.
 type racing struct {
 	cache.Indexer
 	catchUp func() // or nil
@@ -400,7 +396,7 @@ func TestStoreCatchesUpMeanwhile(t *testing.T) {
 	w.syncDeployments()
 	store.catchUp = w.syncFoos
 	if again, err := w.reconciler.Reconcile(t.Context(), fooKey); again != 0 || err != nil {
-		t.Errorf("look again after %s, error %v, want neither", again, err)
+		t.Errorf("requeue after %s, error %v, want 0s and nil", again, err)
 	}
 	w.sent()
 }
@@ -476,8 +472,8 @@ func TestInvalid(t *testing.T) {
 	w.sent()
 }
 
-// A Foo without a number, whose Deployment an autoscaler has scaled, is renamed: the new one has
-// as many replicas. Again, after it was scaled: an older one, which a finalizer holds, says nothing.
+// A Foo without replicas is renamed twice, each time after an autoscaler has scaled its Deployment. The new
+// Deployment keeps the number of the previous one, not of an older one that a finalizer keeps.
 func TestRenameKeepsNumber(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t)
@@ -499,7 +495,7 @@ func TestRenameKeepsNumber(t *testing.T) {
 	})
 }
 
-// One GET is answered by another cluster: it is not waited for.
+// One GET returns an object of another cluster. Its version does not block the key.
 func TestAnswerOfAnotherCluster(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := converged(t, 1)

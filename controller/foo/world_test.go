@@ -33,8 +33,8 @@ const (
 
 var fooKey = cache.NewObjectName("default", "foo")
 
-// world is a reconciler between an API server and two stores. Nothing moves by
-// itself: a test says when a store catches up and when a key is reconciled.
+// world is a reconciler between an API server and two stores. A test decides when a store catches up
+// and when a key is reconciled.
 type world struct {
 	*testing.T
 	api               *testkit.APIServer
@@ -65,7 +65,7 @@ func newWorld(t *testing.T) *world {
 	return w
 }
 
-// createFoo stores a Foo at the API server, whatever its schema says.
+// createFoo stores a Foo in the API server, without validation.
 func (w *world) createFoo(name string, spec v1alpha1.FooSpec) *v1alpha1.Foo {
 	w.Helper()
 	object, err := runtime.DefaultUnstructuredConverter.ToUnstructured(&v1alpha1.Foo{Spec: spec})
@@ -157,15 +157,15 @@ func (w *world) requeues(want time.Duration) {
 	}
 }
 
-// fails reconciles, and fails the test unless that ends with such an error.
+// fails calls Reconcile, and fails the test unless the error matches.
 func (w *world) fails(such func(error) bool) {
 	w.Helper()
 	if _, err := w.tryReconcile(fooKey); !such(err) {
-		w.Errorf("the reconcile ends with %v: not the error to expect", err)
+		w.Errorf("the reconcile returns an unexpected error: %v", err)
 	}
 }
 
-// says is for fails: an error with this text.
+// says matches an error that contains text.
 func says(text string) func(error) bool {
 	return func(err error) bool { return err != nil && strings.Contains(err.Error(), text) }
 }
@@ -265,7 +265,7 @@ func (w *world) ready(name, reason string) {
 	}
 }
 
-// available fails the test unless the stored Foo says that so many replicas are available.
+// available fails the test unless the stored Foo has this availableReplicas.
 func (w *world) available(want int32) {
 	w.Helper()
 	if got := w.foo("foo").Status.AvailableReplicas; got != want {
@@ -273,7 +273,7 @@ func (w *world) available(want int32) {
 	}
 }
 
-// rollOut makes this many replicas of a Deployment available, and lets the Foo know.
+// rollOut makes this many replicas of a Deployment available, and reconciles the Foo.
 func (w *world) rollOut(name string, available int64) {
 	w.Helper()
 	w.set(deploymentPath+name, rolledOut(available), "status")
@@ -282,7 +282,7 @@ func (w *world) rollOut(name string, available int64) {
 	w.api.Requests()
 }
 
-// rolledOut is the status of a Deployment of generation 1 with so many replicas, all available.
+// rolledOut is the status of a Deployment of generation 1 whose replicas are all available.
 func rolledOut(replicas int64) map[string]any {
 	return map[string]any{"replicas": replicas, "updatedReplicas": replicas, "availableReplicas": replicas, "observedGeneration": int64(1)}
 }

@@ -19,7 +19,7 @@
 // gets 404 for every request: the server cannot tell an uninstalled group from a wrong URL.
 // So the program has the name in one constant, GroupName.
 //
-// With the typo replica in a manifest, no field is set. kubectl requests strict validation, so the
-// server rejects the field. Other clients may not, and then a controller reads 0. So the schema
+// A manifest may contain a typo: replica instead of replicas. kubectl requests strict validation, so the
+// server rejects it. For a client that does not, the server drops the field. So the schema
 // requires replicas in a Project. In a Foo, Replicas is a pointer: missing is different from 0.
 package v1alpha1

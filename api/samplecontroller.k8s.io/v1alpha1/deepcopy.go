@@ -32,8 +32,8 @@ func (f *Foo) DeepCopyObject() runtime.Object {
 }
 
 // DeepCopyInto copies s into out. new(value) is a pointer to a new variable with that value
-// (since Go 1.26). Without this line, the copy is still equal, but shares memory with the original.
-// Only TestDeepCopySharesNoMemory notices that.
+// (since Go 1.26). Without new, the copy is equal, but shares memory with the original: only
+// TestDeepCopySharesNoMemory fails.
 func (s *FooSpec) DeepCopyInto(out *FooSpec) {
 	*out = *s
 	if s.Replicas != nil {

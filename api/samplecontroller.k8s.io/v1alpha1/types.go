@@ -32,8 +32,8 @@ type FooSpec struct {
 type FooStatus struct {
 	// Replicas is the observed number of replicas, the Deployment's status.replicas,
 	// including replicas that are not available yet. The scale subresource reports it.
-	// Until the Foo controls the Deployment in its spec, its Deployments with earlier names
-	// count.
+	// After a change of spec.deploymentName, the Deployments with earlier names count until the
+	// Foo controls the new one.
 	Replicas int32 `json:"replicas,omitempty"`
 	// AvailableReplicas is how many of status.replicas are available.
 	AvailableReplicas int32 `json:"availableReplicas"`
@@ -49,8 +49,8 @@ type FooStatus struct {
 
 // FooReady is the type of a Foo's condition. It is True only if the Deployment matches the spec and
 // has exactly the desired replicas, all available and from the newest template. During a rollout it is
-// False. A rejected or failed write also makes it False, such as the deletion of a Deployment with an
-// earlier name. Terminating Pods do not count, and neither do old Deployments that are being deleted.
+// False. A rejected or failed write also makes it False, even if it is only the deletion of a Deployment
+// with an earlier name. Terminating Pods and old Deployments that are being deleted do not count.
 // The condition's reason is one of the constants below. The status of a Foo that is being deleted does
 // not change any more.
 const FooReady = "Ready"
@@ -79,7 +79,7 @@ const (
 	// ReasonChangedByOthers: the API server stored a different value than the controller sent, and
 	// the message names the field. Or other clients change or delete the Deployment repeatedly: the
 	// controller has written it four times for this spec, each within a minute of
-	// the last. It ends when the Deployment has stayed the same for a minute.
+	// the previous one. The condition changes when the Deployment has stayed the same for a minute.
 	ReasonChangedByOthers = "ChangedByOthers"
 	// ReasonReplicaFailure: the Deployment reports that its Pods or its ReplicaSet cannot be
 	// created, as when a quota is used up. The message is the Deployment's.

@@ -24,7 +24,7 @@ type FooApplyConfiguration struct {
 	metav1ac.ObjectMetaApplyConfiguration `json:"metadata"`
 
 	Spec *FooSpecApplyConfiguration `json:"spec,omitempty"`
-	// Status is what ApplyStatus sends. Apply ignores it.
+	// Status is for ApplyStatus. For Apply, the API server ignores it.
 	Status *FooStatusApplyConfiguration `json:"status,omitempty"`
 }
 
