@@ -5,9 +5,8 @@
 //
 // run connects the parts of the picture in README.md, in the order of the data flow.
 //
-// On SIGTERM or Ctrl-C the informers stop and no worker takes another key. Running reconciles finish, within
-// 30 s. Then the Lease is released, the recorded Events are passed to their broadcaster, and the HTTP servers
-// finish open responses. A second signal ends the process at once.
+// On SIGTERM or Ctrl-C the informers stop, and running reconciles finish within 30 s. Then the Lease is
+// released, and Events and HTTP servers stop. A second signal ends the process at once.
 package main
 
 import (
@@ -38,7 +37,7 @@ import (
 	"example.com/byhand/kit/leader"
 )
 
-// syncTimeout limits the first lists. A test sets a shorter one.
+// syncTimeout limits the first lists.
 var syncTimeout = 2 * time.Minute
 
 func main() {
@@ -57,12 +56,11 @@ func main() {
 }
 
 func run(ctx context.Context, o app.Options, stdout io.Writer) error {
-	// observe logs and traces the program, and runs its servers. It does not change the behavior: you can read
-	// observe.Queue(kinds.Foo, queue) as queue.
+	// observe logs and traces the program, and runs its servers. Read observe.Queue(kinds.Foo, queue) as queue.
 	observe := app.NewView(o, stdout)
 	defer observe.Stop()
 
-	// Configuration: the API server's address, the credentials, and the namespace of the Lease.
+	// Configuration: the API server, the credentials, and the namespace of the Lease.
 	config, namespace, err := connect.Config(o.Connect)
 	if err != nil {
 		return err
@@ -97,8 +95,8 @@ func run(ctx context.Context, o app.Options, stdout io.Writer) error {
 		Rewrites:        controller.NewRewrites(),
 	})
 
-	// Election: one process leads, the others are on standby. Without --leader-elect this one leads at once. A
-	// leader that was frozen may resume after another has taken over, so each reconcile checks that it leads.
+	// Election: one process leads, the others are on standby. Without --leader-elect this one leads at once.
+	// A frozen leader may resume after another has taken over, so each reconcile checks that it leads.
 	election, err := leader.New(config, namespace, *o.Election, observe.Standby)
 	if err != nil {
 		return err

@@ -36,7 +36,7 @@ import (
 // These tests call run as main does, with flags, on an API server in memory. They test how run connects
 // its parts; each part has its own tests. A failure begins with the name of the wrongly connected part.
 
-// Where the objects of the tests are. The Lease is in the kubeconfig's namespace.
+// The Lease is in the kubeconfig's namespace.
 const (
 	projects    = "/apis/examples-gzh.com/v1alpha1/namespaces/default/projects/"
 	foos        = "/apis/samplecontroller.k8s.io/v1alpha1/namespaces/default/foos/"
@@ -44,13 +44,11 @@ const (
 	lease       = "/apis/coordination.k8s.io/v1/namespaces/home/leases/byhand"
 )
 
-// deadline is how long a test waits for a condition.
 const deadline = 10 * time.Second
 
 var client = http.Client{Timeout: deadline}
 
-// TestRun follows Foos through the whole program: its requests, its log, its metrics, and its
-// end.
+// TestRun follows Foos through the whole program.
 func TestRun(t *testing.T) {
 	s := newServer(t)
 	s.add(projects+"project", replicas(1))
@@ -141,7 +139,6 @@ func TestSync(t *testing.T) {
 	}
 }
 
-// TestRights takes rights away, before the start and afterwards.
 func TestRights(t *testing.T) {
 	lost := func(resource string) func(r *http.Request) *apierrors.StatusError {
 		return func(r *http.Request) *apierrors.StatusError {
@@ -195,7 +192,6 @@ func TestNoProjects(t *testing.T) {
 	p.ends(nil)
 }
 
-// TestFlags sets the flags that select namespaces and steps of the trace.
 func TestFlags(t *testing.T) {
 	s := newServer(t)
 	s.addAll()
@@ -252,7 +248,6 @@ func TestLimits(t *testing.T) {
 	}
 }
 
-// TestLeader has one Lease and three processes.
 func TestLeader(t *testing.T) {
 	s := newServer(t)
 	elect := []string{"--trace=json", "--leader-elect", "--leader-elect-lease-duration=1h", "--leader-elect-renew-deadline=1s", "--leader-elect-retry-period=20ms"}
@@ -335,7 +330,7 @@ func TestLeader(t *testing.T) {
 	}
 }
 
-// TestErrors ends run before the informers start, at each step.
+// TestErrors ends run at each step before the informers start.
 func TestErrors(t *testing.T) {
 	// A signal while it connects.
 	s, connects := newServer(t), make(chan struct{})
@@ -393,7 +388,6 @@ func wants(deployment string) map[string]any {
 	return map[string]any{"deploymentName": deployment, "replicas": int64(1)}
 }
 
-// available is the status that the Deployment controller writes.
 func available(replicas int64) map[string]any {
 	return map[string]any{"replicas": int64(1), "updatedReplicas": int64(1), "availableReplicas": replicas, "observedGeneration": int64(9)}
 }
@@ -410,7 +404,6 @@ func differ(got any, want string) error {
 	return nil
 }
 
-// kubeconfig writes a kubeconfig for a cluster and returns its path.
 func kubeconfig(t *testing.T, cluster string) string {
 	t.Helper()
 	file := filepath.Join(t.TempDir(), "kubeconfig")
@@ -426,8 +419,8 @@ type server struct {
 	*testing.T
 	*testkit.APIServer
 	url, kubeconfig string
-	watches         atomic.Int64 // that are open
-	sent            []string     // what sends has not returned for
+	watches         atomic.Int64 // open watches
+	sent            []string     // requests for sends
 }
 
 // newServer returns a server. The test fails if it ends and a goroutine of run does not.
@@ -465,7 +458,6 @@ func nothingLeft() error {
 	return nil
 }
 
-// add creates an object as another client would.
 func (s *server) add(url string, spec map[string]any) {
 	part := strings.Split(url, "/")
 	kind := map[string]string{"projects": "Project", "foos": "Foo", "deployments": "Deployment", "leases": "Lease"}[part[6]]
@@ -483,7 +475,6 @@ func (s *server) addAll() {
 	s.Edit(deployments+"old", func(d *unstructured.Unstructured) { d.SetOwnerReferences([]metav1.OwnerReference{owner}) })
 }
 
-// edit sets the spec or the status of an object as another client would.
 func (s *server) edit(path, half string, value map[string]any) {
 	s.Edit(path, func(object *unstructured.Unstructured) { object.Object[half] = value })
 }
@@ -507,7 +498,6 @@ func (s *server) holdPosts() <-chan chan struct{} {
 	return posts
 }
 
-// eventually waits until condition returns nil.
 func (s *server) eventually(what string, condition func() error) {
 	s.Helper()
 	var err error
@@ -519,7 +509,6 @@ func (s *server) eventually(what string, condition func() error) {
 	s.Fatalf("%s: %v", what, err)
 }
 
-// receive returns what comes next from a channel.
 func receive[T any](s *server, otherwise string, from <-chan T) (next T) {
 	s.Helper()
 	select {
@@ -554,7 +543,6 @@ type program struct {
 	stdout bytes.Buffer
 }
 
-// start calls run. It ends with the test at the latest.
 func (s *server) start(args ...string) *program {
 	s.Helper()
 	o, err := app.ParseFlags(append([]string{"--kubeconfig", s.kubeconfig}, args...))
@@ -577,7 +565,6 @@ func (s *server) start(args ...string) *program {
 	return p
 }
 
-// ends waits until run returns this error, or nil.
 func (p *program) ends(want error) {
 	p.Helper()
 	receive(p.server, "run does not return", p.ended)
@@ -586,7 +573,6 @@ func (p *program) ends(want error) {
 	}
 }
 
-// Write takes what the program prints.
 func (p *program) Write(b []byte) (int, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -612,8 +598,7 @@ func (p *program) prints(what, pattern string) string {
 	return found[len(found)-1]
 }
 
-// serves waits until the answer of the program's own server matches all patterns. An error is
-// an answer, too.
+// serves waits until the response of the program's server, or the error of the request, matches all patterns.
 func (p *program) serves(what, path string, patterns ...string) {
 	p.Helper()
 	url := p.prints("observe.Serve", "health and metrics at (http://[0-9.:]+)") + path

@@ -17,14 +17,10 @@ import (
 	samplecontrollerv1alpha1 "example.com/byhand/api/samplecontroller.k8s.io/v1alpha1"
 )
 
-// Interface is what code that uses this package should accept. Both Clientset and the fake
-// implement it.
+// Interface is implemented by Clientset and by the fake.
 type Interface interface {
-	// Discovery asks the server which groups and resources it has.
 	Discovery() discovery.DiscoveryInterfaces
-	// ExamplesV1alpha1 is the client of /apis/examples-gzh.com/v1alpha1.
 	ExamplesV1alpha1() ExamplesV1alpha1Interface
-	// SamplecontrollerV1alpha1 is the client of /apis/samplecontroller.k8s.io/v1alpha1.
 	SamplecontrollerV1alpha1() SamplecontrollerV1alpha1Interface
 }
 
@@ -111,15 +107,13 @@ func New(c rest.Interface) *Clientset {
 	}
 }
 
-// restClientFor is the one place where a group becomes a REST client: base path
-// /apis/<group>/<version>, JSON bodies in and out through our own scheme.
+// restClientFor returns the REST client of a group, with the base path /apis/<group>/<version>.
 func restClientFor(c *rest.Config, gv schema.GroupVersion, httpClient *http.Client) (rest.Interface, error) {
 	config := *c
 	config.GroupVersion = &gv
 	config.APIPath = "/apis"
-	// WithoutConversion: a server converts between the versions of a kind, a client has one
-	// Go type per kind. So the serializer only sets and clears apiVersion and kind (steps 1
-	// and 4 of scheme.go).
+	// WithoutConversion: a client has one Go type per kind and does not convert versions. The
+	// serializer only sets and clears apiVersion and kind (steps 1 and 4 of scheme.go).
 	config.NegotiatedSerializer = Codecs.WithoutConversion()
 	return rest.RESTClientForConfigAndClient(&config, httpClient)
 }

@@ -1,9 +1,8 @@
 // Package clientset sends Projects and Foos over the wire. It is what client-gen
-// would generate, written by hand: one REST client per API group, one file per
-// resource, one method per verb.
+// would generate: one REST client per API group, one file per resource, one method per verb.
 //
-// Its neighbors in the data flow: the packages under api declare the objects, package informer
-// lists and watches through this package, and package controller/foo writes through it.
+// The packages under api declare the objects. Package informer lists and watches through this
+// package, and package controller/foo writes through it.
 //
 // # Basics
 //
@@ -14,9 +13,8 @@
 //	  - clientset.go creates an HTTP client and REST clients from a config.
 //	  - project.go and foo.go have the verbs.
 //
-// All methods are safe for concurrent use. If the API server rejects a request, the error is an
-// *errors.StatusError: check it with apierrors.IsNotFound, apierrors.IsConflict and so on. Options
-// are in the query string of a request, DeleteOptions in its body.
+// All methods are safe for concurrent use. Check errors with apierrors.IsNotFound, apierrors.IsConflict
+// and so on. Options are in the query string of a request, DeleteOptions in its body.
 //
 // # Limitations
 //
@@ -25,9 +23,7 @@
 //     return nil.
 //   - A client made with an empty namespace lists and watches all namespaces. The other
 //     verbs need a namespace.
-//   - A returned object belongs to the caller, who may change it.
 //   - The Go types drop fields that they do not know. An Update by an older program
 //     removes those fields from the object.
-//   - Interfaces and methods have the names and signatures that client-gen v0.37
-//     generates. Code written for a generated clientset's Interface compiles with this.
+//   - Names and signatures are client-gen v0.37's: code for a generated clientset compiles with this.
 package clientset

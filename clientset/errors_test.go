@@ -15,8 +15,6 @@ import (
 	"example.com/byhand/internal/tests/samples"
 )
 
-// TestFailedCallReturnsEmptyObject proves what the package comment promises: a
-// caller that ignores the error gets an empty object, not a nil pointer.
 func TestFailedCallReturnsEmptyObject(t *testing.T) {
 	eachKind(t, func(t *testing.T, k kind) {
 		client := newClient(t, serve(t, func(w http.ResponseWriter, r *http.Request) {
@@ -36,8 +34,7 @@ func refusing(t *testing.T, k kind) any {
 	})), "shop")
 }
 
-// TestEmptyNameIsRefused proves that a forgotten name sends nothing: the URL would be the
-// collection's, and a DELETE there deletes everything.
+// Without a name, the URL would be the collection's, and a DELETE would delete everything.
 func TestEmptyNameIsRefused(t *testing.T) {
 	eachKind(t, func(t *testing.T, k kind) {
 		client := refusing(t, k)
@@ -54,7 +51,7 @@ func TestEmptyNameIsRefused(t *testing.T) {
 	})
 }
 
-// TestQPSWithoutBurst proves that NewForConfig rejects a config that would block every request.
+// NewForConfig rejects a config that would block every request.
 func TestQPSWithoutBurst(t *testing.T) {
 	for _, test := range []struct {
 		name   string
@@ -80,8 +77,6 @@ func TestQPSWithoutBurst(t *testing.T) {
 	}
 }
 
-// TestNilObjects proves that a call with a nil object sends nothing and returns an error that
-// names the mistake.
 func TestNilObjects(t *testing.T) {
 	eachKind(t, func(t *testing.T, k kind) {
 		client := refusing(t, k)

@@ -23,9 +23,9 @@ type FoosGetter interface {
 // FooInterface has the verbs of Foos. ProjectInterface documents the methods that both have.
 type FooInterface interface {
 	Create(ctx context.Context, foo *v1alpha1.Foo, opts metav1.CreateOptions) (*v1alpha1.Foo, error)
-	// Update leaves the status as it is.
+	// Update does not change the status.
 	Update(ctx context.Context, foo *v1alpha1.Foo, opts metav1.UpdateOptions) (*v1alpha1.Foo, error)
-	// UpdateStatus replaces the status and leaves the rest as it is. Fails as Update does.
+	// UpdateStatus changes only the status. Fails as Update does.
 	UpdateStatus(ctx context.Context, foo *v1alpha1.Foo, opts metav1.UpdateOptions) (*v1alpha1.Foo, error)
 	Delete(ctx context.Context, name string, opts metav1.DeleteOptions) error
 	Get(ctx context.Context, name string, opts metav1.GetOptions) (*v1alpha1.Foo, error)

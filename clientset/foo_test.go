@@ -114,7 +114,7 @@ func TestFooRequests(t *testing.T) {
 		call:  func() (any, error) { return allFoos.List(ctx, metav1.ListOptions{}) },
 		sends: "GET " + allPath, reply: listJSON, want: list,
 	}, {
-		// timeoutSeconds is for the API server, timeout for the REST client.
+		// The REST client adds timeout, and stops waiting after that time.
 		name: "List with options",
 		call: func() (any, error) {
 			return foos.List(ctx, metav1.ListOptions{

@@ -18,7 +18,6 @@ func eachKind(t *testing.T, test func(t *testing.T, k kind)) {
 	}
 }
 
-// The body of an object.
 func (k kind) objectWire() string {
 	return k.typed(k.Kind.Kind, `"metadata": {"namespace": "shop", "name": "one", "resourceVersion": "7"}, `+k.JSON)
 }
@@ -26,7 +25,6 @@ func (k kind) typed(kind, fields string) string {
 	return `{"apiVersion": "` + k.GroupVersion().String() + `", "kind": "` + kind + `", ` + fields + `}`
 }
 
-// empty returns an object without any fields.
 func (k kind) empty(t *testing.T) runtime.Object {
 	t.Helper()
 	object, err := clientset.Scheme.New(k.GroupVersionKind)

@@ -10,7 +10,7 @@ import (
 	"example.com/byhand/api/examples-gzh.com/v1alpha1/applyconfiguration"
 )
 
-// Each call of the client, and the request that it sends.
+// Each call of the client, and the request that it sends. foo_test.go has the comments.
 func TestProjectRequests(t *testing.T) {
 	const (
 		path        = "/apis/examples-gzh.com/v1alpha1/namespaces/shop/projects"
@@ -20,9 +20,8 @@ func TestProjectRequests(t *testing.T) {
 			"spec": {"replicas": 2}}`
 		listJSON = `{"apiVersion": "examples-gzh.com/v1alpha1", "kind": "ProjectList", "metadata": {"resourceVersion": "9", "continue": "more"},
 			"items": [{"metadata": {"name": "one"}}, {"metadata": {"name": "two"}}]}`
-		eventJSON = `{"type": "ADDED", "object": ` + projectJSON + `}`
-		success   = `{"apiVersion": "v1", "kind": "Status", "status": "Success"}`
-		// A DELETE always has a body, which names the kind of the options.
+		eventJSON  = `{"type": "ADDED", "object": ` + projectJSON + `}`
+		success    = `{"apiVersion": "v1", "kind": "Status", "status": "Success"}`
 		deleteJSON = `{"apiVersion": "examples-gzh.com/v1alpha1", "kind": "DeleteOptions"`
 		patchJSON  = `{"spec": {"replicas": 5}}`
 		applyJSON  = `{` + apiKind + `, "metadata": {"namespace": "shop", "name": "one"}, "spec": {"replicas": 2}}`
@@ -65,7 +64,6 @@ func TestProjectRequests(t *testing.T) {
 		call:  func() (any, error) { return nil, projects.Delete(ctx, "one", metav1.DeleteOptions{}) },
 		sends: "DELETE " + path + "/one", body: deleteJSON + `}`, reply: success,
 	}, {
-		// Without preconditions, a new object with the same name would be deleted. They are in the body only.
 		name: "Delete with options",
 		call: func() (any, error) {
 			return nil, projects.Delete(ctx, "one", metav1.DeleteOptions{
@@ -77,7 +75,6 @@ func TestProjectRequests(t *testing.T) {
 		sends: "DELETE " + path + "/one", reply: success,
 		body: deleteJSON + `, "propagationPolicy": "Foreground", "preconditions": {"uid": "abc", "resourceVersion": "7"}, "dryRun": ["All"]}`,
 	}, {
-		// Without the selector in the query it would delete everything in the namespace.
 		name: "DeleteCollection with options",
 		call: func() (any, error) {
 			return nil, projects.DeleteCollection(ctx, metav1.DeleteOptions{PropagationPolicy: new(metav1.DeletePropagationOrphan)},
@@ -90,7 +87,6 @@ func TestProjectRequests(t *testing.T) {
 		call:  func() (any, error) { return projects.Get(ctx, "one", metav1.GetOptions{}) },
 		sends: "GET " + path + "/one", reply: projectJSON, want: project,
 	}, {
-		// A name is escaped: it cannot lead to a different URL.
 		name:  "Get a name that needs escaping",
 		call:  func() (any, error) { return projects.Get(ctx, "one two?a=b#ü", metav1.GetOptions{}) },
 		sends: "GET " + path + "/one%20two%3Fa=b%23%C3%BC", reply: projectJSON, want: project,
@@ -107,7 +103,6 @@ func TestProjectRequests(t *testing.T) {
 		call:  func() (any, error) { return allProjects.List(ctx, metav1.ListOptions{}) },
 		sends: "GET " + allPath, reply: listJSON, want: list,
 	}, {
-		// timeoutSeconds is for the API server, timeout for the REST client.
 		name: "List with options",
 		call: func() (any, error) {
 			return projects.List(ctx, metav1.ListOptions{
@@ -119,7 +114,6 @@ func TestProjectRequests(t *testing.T) {
 		sends: "GET " + path + "?labelSelector=app%3Dweb&fieldSelector=metadata.name%3Done&resourceVersion=5&resourceVersionMatch=NotOlderThan" +
 			"&limit=2&continue=more&timeoutSeconds=30&timeout=30s", reply: listJSON, want: list,
 	}, {
-		// Watch sets watch=true itself. Without it the API server would send a list.
 		name:  "Watch",
 		call:  func() (any, error) { return projects.Watch(ctx, metav1.ListOptions{}) },
 		sends: "GET " + path + "?watch=true", reply: eventJSON, want: project,
@@ -128,7 +122,6 @@ func TestProjectRequests(t *testing.T) {
 		call:  func() (any, error) { return allProjects.Watch(ctx, metav1.ListOptions{}) },
 		sends: "GET " + allPath + "?watch=true", reply: eventJSON, want: project,
 	}, {
-		// A Reflector requests its first list in this way.
 		name: "Watch as a streaming list",
 		call: func() (any, error) {
 			return projects.Watch(ctx, metav1.ListOptions{SendInitialEvents: new(true), ResourceVersionMatch: metav1.ResourceVersionMatchNotOlderThan,
@@ -151,7 +144,6 @@ func TestProjectRequests(t *testing.T) {
 		sends:       "PATCH " + path + "/one/status",
 		contentType: "application/merge-patch+json", body: patchJSON, reply: projectJSON, want: project,
 	}, {
-		// An apply is a patch with its own content type. force takes fields from other managers.
 		name: "Apply",
 		call: func() (any, error) {
 			return projects.Apply(ctx, applied, metav1.ApplyOptions{FieldManager: "me", Force: true, DryRun: []string{"All"}})

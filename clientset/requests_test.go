@@ -93,7 +93,7 @@ func (s *recorder) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	reply(w, http.StatusOK, s.reply)
 }
 
-// TestUserAgent proves that audit logs have the caller's name of the program, or the executable's name.
+// Audit logs have the caller's name of the program, or the executable's name.
 func TestUserAgent(t *testing.T) {
 	for _, test := range []struct{ name, userAgent, want string }{
 		{name: "the caller's own is kept", userAgent: "shop/1.0", want: "shop/1.0"},
@@ -116,8 +116,7 @@ func TestUserAgent(t *testing.T) {
 	}
 }
 
-// TestNewForConfigLeavesConfigAlone proves that one *rest.Config can serve many
-// clients: what ours needs (base path, codec, rate limiter) goes into a copy.
+// One *rest.Config can serve many clients.
 func TestNewForConfigLeavesConfigAlone(t *testing.T) {
 	config := &rest.Config{Host: "https://example.com", QPS: 5, Burst: 10}
 	before := rest.CopyConfig(config)
@@ -127,8 +126,6 @@ func TestNewForConfigLeavesConfigAlone(t *testing.T) {
 	}
 }
 
-// TestGroupsShareOneRateLimiter proves that QPS limits the clientset as a whole,
-// not each group for itself.
 func TestGroupsShareOneRateLimiter(t *testing.T) {
 	client := reflect.ValueOf(newClient(t, &rest.Config{Host: "https://example.com", QPS: 5, Burst: 10}))
 	limiters := map[flowcontrol.RateLimiter][]string{}
@@ -143,8 +140,6 @@ func TestGroupsShareOneRateLimiter(t *testing.T) {
 	}
 }
 
-// serve starts an HTTP server for the length of the test and returns what a client
-// needs to reach it.
 func serve(t *testing.T, handle http.HandlerFunc) *rest.Config {
 	t.Helper()
 	server := httptest.NewServer(handle)
@@ -165,7 +160,6 @@ func newClient(t *testing.T, config *rest.Config) *clientset.Clientset {
 	return client
 }
 
-// reply answers with JSON.
 func reply(w http.ResponseWriter, code int, body string) {
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(code)

@@ -30,12 +30,11 @@ import (
 // them to client-go's global scheme.Scheme would change every other client in the process.
 var Scheme = runtime.NewScheme()
 
-// Codecs encodes and decodes the types in Scheme: JSON, and CBOR, a binary form of it, where
-// client-go's feature gates ask for it (off in v0.37).
+// Codecs encodes and decodes the types in Scheme as JSON, or as CBOR, a binary form of it, if
+// client-go's feature gates are on (off in v0.37).
 var Codecs = serializer.NewCodecFactory(Scheme, serializer.WithSerializer(cbor.NewSerializerInfo))
 
-// ParameterCodec turns an options struct into a query string. The options are the same
-// for every group, so one codec serves them all.
+// ParameterCodec turns an options struct into a query string.
 var ParameterCodec = metav1.ParameterCodec
 
 func init() {

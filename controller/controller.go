@@ -12,8 +12,7 @@ import (
 	"k8s.io/klog/v2"
 )
 
-// ReconcileTimeout limits one reconcile. If the API server never answers, the worker still moves on, and
-// the process can exit.
+// ReconcileTimeout limits one reconcile, so that a hanging request blocks neither a worker nor the exit forever.
 const ReconcileTimeout = 30 * time.Second
 
 // Reconcile compares the current and the desired state of the object that key names, and writes the
@@ -36,9 +35,9 @@ func New(queue Queue, reconcile Reconcile) *Controller {
 	return &Controller{queue: queue, reconcile: reconcile}
 }
 
-// Run starts the workers. When ctx is done, it waits for their current reconciles and returns. Keys that
-// are still waiting are lost; the next process lists them again. Call Run once, after the stores have
-// synced: with an empty store, every Deployment looks missing.
+// Run starts the workers. When ctx is done, it waits for their current reconciles and returns. It drops
+// waiting keys; the next process enqueues them again. Call Run once, after the stores have synced: in an
+// empty store, every Deployment looks missing.
 func (c *Controller) Run(ctx context.Context, workers int) {
 	// A failing key may hang: such keys use at most half of the workers (retries.go).
 	c.reconcile = limitFailing(max(1, workers/2), c.reconcile)
@@ -61,7 +60,6 @@ func (c *Controller) runWorker(ctx context.Context) {
 	}
 }
 
-// process reconciles one key and returns it to the queue.
 func (c *Controller) process(ctx context.Context, key cache.ObjectName) {
 	defer c.queue.Done(key)
 
@@ -96,8 +94,7 @@ func (c *Controller) reconcileSafely(ctx context.Context, key cache.ObjectName) 
 }
 
 // IsRace reports whether a request failed because another client changed, deleted or created the object
-// first, and the cache does not show it yet. This is normal. If err joins several errors, the first one
-// decides.
+// first. This is normal. If err joins several errors, the first one decides.
 func IsRace(err error) bool {
 	return apierrors.IsConflict(err) || apierrors.IsNotFound(err) || apierrors.IsAlreadyExists(err)
 }

@@ -34,10 +34,8 @@ func (f lineFunc) Write(line []byte) (int, error) {
 	return len(line), nil
 }
 
-// deadline is how long a test waits for a condition.
 const deadline = 20 * time.Second
 
-// run starts a controller and returns a function that stops it and waits for it.
 func run(t *testing.T, queue controller.Queue, workers int, reconcile controller.Reconcile) (stop func()) {
 	t.Helper()
 	ctx, cancel := context.WithCancel(quiet.Context(t))
@@ -84,7 +82,6 @@ func receive[T any](t *testing.T, from <-chan T, what string) T {
 	}
 }
 
-// The result of a reconcile decides whether and when its key returns.
 func TestRetry(t *testing.T) {
 	conflict := apierrors.NewConflict(schema.GroupResource{Resource: "widgets"}, "one", errors.New("modified"))
 	for _, test := range []struct {
@@ -130,8 +127,6 @@ func TestRetry(t *testing.T) {
 	}
 }
 
-// A success wipes out the failures before it, so the next failure is retried
-// early again.
 func TestSuccessForgetsFailures(t *testing.T) {
 	queue := controller.NewQueue("")
 	var calls atomic.Int32
@@ -207,8 +202,6 @@ func TestErrorsAreLogged(t *testing.T) {
 	}
 }
 
-// The longest wait between retries of a key is half a minute, however often it
-// failed, and failures of others do not add to it.
 func TestRetryIsCappedAndPerKey(t *testing.T) {
 	limiter := controller.RateLimiter()
 	for i := range 100 {
@@ -226,8 +219,7 @@ func TestRetryIsCappedAndPerKey(t *testing.T) {
 	}
 }
 
-// Run waits for the current reconciles. The end of its context does not cancel them. Waiting keys are
-// dropped.
+// The end of Run's context does not cancel running reconciles. Waiting keys are dropped.
 func TestRunAwaitsWorkers(t *testing.T) {
 	inBubble(t, func(t *testing.T, queue controller.Queue) {
 		calls, cancelled := 0, false
@@ -258,7 +250,6 @@ func TestRunAwaitsWorkers(t *testing.T) {
 	})
 }
 
-// The context of a reconcile ends after ReconcileTimeout.
 func TestReconcileTimeout(t *testing.T) {
 	inBubble(t, func(t *testing.T, queue controller.Queue) {
 		took := time.Duration(0)
@@ -315,8 +306,7 @@ func TestNoKeyAfterTheEnd(t *testing.T) {
 	})
 }
 
-// One key is never reconciled twice at the same time, and a key that is added
-// meanwhile is not lost.
+// A key that is added during its reconcile is not lost.
 func TestOneWorkerPerKey(t *testing.T) {
 	queue := controller.NewQueue("")
 	var busy, calls atomic.Int32
@@ -370,8 +360,7 @@ func TestPanicIsRetried(t *testing.T) {
 	}
 }
 
-// Keys that failed hang when they are retried. They leave workers for other keys, and all of them are retried. A
-// key that lost a race does not count as failing.
+// Retries that hang leave workers for other keys, including keys that lost a race. All of them run.
 func TestRetriesLeaveWorkers(t *testing.T) {
 	inBubble(t, func(t *testing.T, queue controller.Queue) {
 		var good, raced atomic.Bool

@@ -7,7 +7,7 @@ import (
 )
 
 // An informer calls its handler after it has updated the store, one call at a time. A handler only
-// enqueues keys: work done here would delay every later event.
+// enqueues keys: a slow handler delays every later event.
 
 // EnqueueObject returns the handler for the kind that is reconciled: each event of an object enqueues its
 // key. A new object, a new spec and a deletion also end the key's back-off.
@@ -37,9 +37,8 @@ func EnqueueObject(queue Queue) cache.ResourceEventHandler {
 }
 
 // EnqueueOwner returns the handler for a kind of dependents, here Deployments: each event of a dependent
-// enqueues the key of its controller (the owner reference with controller: true), if that is of kind owner. It
-// also enqueues the keys that the functions in others return, such as the keys of objects that wait for the
-// dependent's name.
+// enqueues the key of its controller (the owner reference with controller: true) if the kind is owner, and the
+// keys that others return, such as the keys of objects that wait for the dependent's name.
 func EnqueueOwner(queue Queue, owner schema.GroupKind, others ...func(dependent metav1.Object) []cache.ObjectName) cache.ResourceEventHandler {
 	return EnqueueKeys(queue, func(dependent metav1.Object) (keys []cache.ObjectName) {
 		if ref := metav1.GetControllerOfNoCopy(dependent); ref != nil && IsKind(ref, owner) {

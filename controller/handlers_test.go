@@ -14,7 +14,6 @@ import (
 	"example.com/byhand/controller"
 )
 
-// keys empties the queue.
 func keys(queue controller.Queue) []string {
 	var got []string
 	for queue.Len() > 0 {
@@ -45,7 +44,6 @@ func enqueueOwner(queue controller.Queue) cache.ResourceEventHandler {
 	})
 }
 
-// Whatever happens to an object, its key is enqueued, once.
 func TestEnqueueObject(t *testing.T) {
 	widget := &metav1.ObjectMeta{Namespace: "default", Name: "one"}
 	for _, test := range []struct {
@@ -73,7 +71,7 @@ func TestEnqueueObject(t *testing.T) {
 	}
 }
 
-// A new object, a new spec and a deletion end the back-off of a key. Other events do not.
+// Only a new object, a new spec and a deletion end the back-off of a key.
 func TestEventsThatEndBackOff(t *testing.T) {
 	widget := func(uid types.UID, generation int64) *metav1.ObjectMeta {
 		return &metav1.ObjectMeta{Namespace: "default", Name: "one", UID: uid, Generation: generation}

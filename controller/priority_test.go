@@ -16,8 +16,7 @@ import (
 
 func named(name string) cache.ObjectName { return cache.NewObjectName("default", name) }
 
-// taken empties the queue and returns the names in the order in which workers get
-// them.
+// taken empties the queue and returns the names in order.
 func taken(queue controller.Queue) (names []string) {
 	for queue.Len() > 0 {
 		key, _ := queue.Get()
@@ -27,7 +26,6 @@ func taken(queue controller.Queue) (names []string) {
 	return names
 }
 
-// Changes are dequeued before initial-list and resync keys.
 func TestUnchangedHasLowPriority(t *testing.T) {
 	widget := &metav1.ObjectMeta{Namespace: "default", Name: "first", ResourceVersion: "1"}
 	newer := &metav1.ObjectMeta{Namespace: "default", Name: "first", ResourceVersion: "2"}
@@ -56,7 +54,6 @@ func TestUnchangedHasLowPriority(t *testing.T) {
 	}
 }
 
-// A changed object does not wait for listed, failed or delayed ones.
 func TestQueueOrder(t *testing.T) {
 	for _, test := range []struct {
 		reason string

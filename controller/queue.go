@@ -26,15 +26,15 @@ type Queue interface {
 	AddLowPriority(key cache.ObjectName)
 }
 
-// RateLimiter returns the length of each key's back-off. client-go's default limiter also allows only ten
-// retries per second in total: one failing key would wait behind a thousand others.
+// RateLimiter returns the length of each key's back-off. client-go's default limiter also limits the retries
+// of all keys to ten per second.
 func RateLimiter() workqueue.TypedRateLimiter[cache.ObjectName] {
 	return workqueue.NewTypedItemExponentialFailureRateLimiter[cache.ObjectName](5*time.Millisecond, 30*time.Second)
 }
 
-// queue is client-go's queue with a back-off that events do not end. In client-go's own, each event enqueues
-// the key at once. A controller's write causes an event, so a write that another controller reverts would
-// repeat 300 times a second (TestEventDoesNotShortenBackOff).
+// queue is client-go's queue with a back-off that events do not end. In client-go's queue, each event enqueues
+// the key at once, so a write that another controller reverts would repeat 300 times a second
+// (TestEventDoesNotShortenBackOff).
 type queue struct {
 	workqueue.TypedRateLimitingInterface[cache.ObjectName]
 	limiter workqueue.TypedRateLimiter[cache.ObjectName]

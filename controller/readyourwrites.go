@@ -24,8 +24,7 @@ import (
 // CacheRetry is how long a key waits for the cache if no event enqueues it earlier.
 const CacheRetry = time.Second
 
-// PendingWrites holds the writes of each key that the cache does not show yet. The zero value is ready to
-// use. It is safe for concurrent use.
+// PendingWrites holds the writes of each key that the cache does not show yet. It is safe for concurrent use.
 type PendingWrites struct {
 	mu    sync.Mutex
 	byKey map[cache.ObjectName][]func() (isObserved bool)
@@ -65,8 +64,8 @@ func (p *PendingWrites) add(key cache.ObjectName, isObserved func() bool) {
 	p.byKey[key] = append(p.byKey[key], isObserved)
 }
 
-// Observed reports whether the cache shows all writes of key. Call it before you read the cache. In the opposite
-// order, the cache may catch up in between: Observed is true, and you act on the old state.
+// Observed reports whether the cache shows all writes of key. Call it before you read the cache. After the
+// read, Observed may be true although the read was old.
 func (p *PendingWrites) Observed(key cache.ObjectName) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -14,8 +14,8 @@ import (
 //	10 s  The retries begin. From now on, 16 of these keys occupy the 16 workers.
 //	20 s  A user creates a Foo elsewhere. It waits for minutes.
 //
-// So keys whose last reconcile failed use at most half of the workers, unless they lost a race. The first
-// reconcile of a key that hangs can use any worker: the controller cannot know in advance that a write will hang.
+// So keys whose last reconcile failed use at most half of the workers; a lost race is no failure. The first
+// reconcile of a key can use any worker: the controller cannot know in advance that a write will hang.
 
 // limitFailing returns a Reconcile that calls next for at most limit failing keys at the same time. Other failing
 // keys are requeued after a second.

@@ -18,19 +18,17 @@ import (
 // ErrReverted reports that a write does not last.
 var ErrReverted = errors.New("another client or an admission webhook changes what the controller writes")
 
-// Rewrites counts repeated writes. It is safe for concurrent use with different objects.
+// Rewrites is safe for concurrent use with different objects.
 type Rewrites struct{ recent *utilcache.LRUExpireCache }
 
 // NewRewrites returns an empty Rewrites. It remembers the last 10,000 writes.
 func NewRewrites() *Rewrites { return &Rewrites{utilcache.NewLRUExpireCache(10_000)} }
 
-// target is what a write changes.
 type target struct {
 	uid  types.UID
 	part string
 }
 
-// repeats counts consecutive writes of the same content for one generation.
 type repeats struct {
 	generation int64
 	content    any

@@ -32,7 +32,6 @@ type options struct {
 	handler   cache.ResourceEventHandler
 }
 
-// constructor creates the informer of one kind.
 type constructor struct {
 	apiVersion, kind, plural string
 	new                      func(options) *informer.Informer
@@ -53,7 +52,6 @@ func newDeployments(o options) *informer.Informer {
 	return informer.NewDeployments(o.kube, o.namespace, o.resync, o.handler)
 }
 
-// verb names a request of a Reflector.
 func verb(r *http.Request) string {
 	switch query := r.URL.Query(); {
 	case query.Get("sendInitialEvents") != "":
@@ -65,7 +63,6 @@ func verb(r *http.Request) string {
 	}
 }
 
-// Each request asks for the informer's own resource in its own namespace.
 func TestRequestPaths(t *testing.T) {
 	for _, c := range constructors() {
 		for namespace, folder := range map[string]string{"default": "namespaces/default/", "": ""} {

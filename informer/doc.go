@@ -9,8 +9,7 @@
 //	err := informer.WaitForSync(ctx, 2*time.Minute, foos)
 //
 // A Reflector lists and watches, and puts each event into a FIFO. A loop takes it out, updates the Store, then
-// calls the handler. So during a call, the Store is at least as new as the event. Events are not merged: the
-// handler is called for each of them, in order.
+// calls the handler. The handler is called for each event, in order.
 //
 // # Calls of the handler
 //
@@ -21,9 +20,8 @@
 //   - Relist: OnUpdate for each object that the Store already has, changed or not, and OnAdd for each new one.
 //     The Reflector lists again if the API server no longer has the last resourceVersion (410, Expired).
 //   - Missed deletion: a relist lacks an object that the Store has. OnDelete receives a
-//     cache.DeletedFinalStateUnknown (a tombstone), by value, with the last known object, or only the key.
-//   - Resync: OnUpdate for each object in the Store, as both old and new, without a request. It is a second
-//     chance for an event that a handler has missed.
+//     cache.DeletedFinalStateUnknown (a tombstone) with the last known object, or only the key.
+//   - Resync: OnUpdate for each object in the Store, as both old and new, without a request.
 //
 // # Limitations
 //

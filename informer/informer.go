@@ -13,13 +13,12 @@ import (
 	"k8s.io/client-go/tools/cache"
 )
 
-// Informer keeps one resource in memory. Create it with NewProjects, NewFoos or NewDeployments, or with New
-// for another kind. Call Run once. Store can be read at any time, from any goroutine.
+// Informer keeps one resource in memory. Call Run once.
 type Informer struct {
 	// Resource is the plural and the group, as in "deployments.apps".
 	Resource string
 	// Store holds the objects by key, "namespace/name", and by index. It is complete once WaitForSync has
-	// returned nil. Only read it.
+	// returned nil. Only read it, from any goroutine.
 	Store cache.Indexer
 	// Handler is called for each change, after Store shows it. It can be replaced before Run.
 	Handler struct{ cache.ResourceEventHandler }
@@ -74,9 +73,8 @@ func WaitForSync(ctx context.Context, timeout time.Duration, informers ...*Infor
 // String returns the number of objects in the Store and the resource.
 func (i *Informer) String() string { return fmt.Sprint(len(i.Store.ListKeys()), " ", i.Resource) }
 
-// dropManagedFields is called for each object before it enters the Store. managedFields records which client
-// wrote which field. It is a large part of a small object, and nothing here reads it. A PUT without
-// managedFields does not change the stored ones.
+// dropManagedFields is called for each object before it enters the Store. managedFields is a large part of a
+// small object, and nothing here reads it. A PUT without managedFields does not change the stored ones.
 func dropManagedFields(obj any) (any, error) {
 	if accessor, err := meta.Accessor(obj); err == nil {
 		accessor.SetManagedFields(nil)
@@ -84,7 +82,6 @@ func dropManagedFields(obj any) (any, error) {
 	return obj, nil
 }
 
-// byIndex returns the objects that have this value in the index.
 func byIndex[T any](store cache.Indexer, index, value string) []T {
 	objects, err := store.ByIndex(index, value)
 	if err != nil {

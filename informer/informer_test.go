@@ -51,15 +51,13 @@ func newPods(o options) *informer.Informer {
 	return informer.New(corev1.Resource("pods"), o.kube, listWatch, cache.InformerOptions{ObjectType: &corev1.Pod{}, Handler: o.handler})
 }
 
-// podPath is where the Pods of the tests are.
 const podPath = "/api/v1/namespaces/default/pods/"
 
 func pod(name, version string) corev1.Pod {
 	return corev1.Pod{TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "Pod"}, ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: name, ResourceVersion: version}}
 }
 
-// A list and a watch fill the Store. The handler is called for both, after the Store has them. It may
-// be replaced before Run, as an observer does.
+// A replaced handler is called for the list and the watch, after the Store has the object.
 func TestHandlerIsReplaced(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := tests.NewAPIServer()

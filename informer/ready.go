@@ -79,8 +79,7 @@ func (c *connection) record(opened time.Time, err error) {
 func (c *connection) track(next *cache.ListWatch) *cache.ListWatch {
 	return &cache.ListWatch{
 		ListWithContextFunc: func(ctx context.Context, opts metav1.ListOptions) (runtime.Object, error) {
-			// The Reflector's first LIST accepts what the API server has in memory, which may be old: the
-			// program would act on an old spec. This requests the newest objects.
+			// With "0", the API server may return old objects from memory. This requests the newest objects.
 			if opts.ResourceVersion == "0" {
 				opts.ResourceVersion, opts.Limit = "", 0
 			}

@@ -27,7 +27,6 @@ func forbidden(r *http.Request) *apierrors.StatusError {
 	return apierrors.NewForbidden(schema.GroupResource{}, "", fmt.Errorf("no right to %s", verb(r)))
 }
 
-// WaitForSync names the resource that is not synced, and the error of its last request.
 func TestWaitForSyncNamesError(t *testing.T) {
 	for _, test := range []struct {
 		reason string
@@ -77,7 +76,6 @@ func waitForSync(t *testing.T, i *informer.Informer, least time.Duration) error 
 	return err
 }
 
-// A start that does not end is an error.
 func TestWaitForSync(t *testing.T) {
 	for _, test := range []struct {
 		reason string
@@ -236,8 +234,7 @@ func TestReadyWithoutWatch(t *testing.T) {
 	})
 }
 
-// Run returns within a second, also while the Reflector sleeps after a rejected request. Its
-// remaining goroutine sends nothing more.
+// Run returns although the Reflector sleeps after a rejected request. Its goroutine sends no more requests.
 func TestRunEnds(t *testing.T) {
 	for reason, refuse := range map[string]func(r *http.Request) *apierrors.StatusError{
 		"a list is not answered": func(r *http.Request) *apierrors.StatusError {

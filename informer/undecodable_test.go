@@ -16,9 +16,8 @@ import (
 	"example.com/byhand/internal/tests/quiet"
 )
 
-// An object that the Go type cannot hold stops the informer of its whole kind: the watch
-// ends, each list fails, and the changes of other objects wait. The Store keeps its objects, and
-// no deletion is reported. When the object is repaired, the next list delivers everything.
+// An object that the Go type cannot hold stops the informer of its whole kind. The Store keeps its objects,
+// and no deletion is reported. When the object is repaired, the next list delivers everything.
 func TestUndecodableObject(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := tests.NewAPIServer()

@@ -17,7 +17,6 @@ import (
 // Clientset is a clientset.Interface that talks to a tracker. It is safe for
 // concurrent use, once its reactors are in place.
 type Clientset struct {
-	// Fake records the actions and holds the reactors.
 	testing.Fake
 
 	discovery *fakediscovery.FakeDiscovery
@@ -56,7 +55,7 @@ func NewClientset(objects ...runtime.Object) *Clientset {
 	return c
 }
 
-// Tracker holds the objects, for a test to change them without an action.
+// Tracker holds the objects. A test can change them there without an action.
 func (c *Clientset) Tracker() testing.ObjectTracker { return c.tracker }
 
 // Discovery implements clientset.Interface. It returns no resources until the test
@@ -73,9 +72,8 @@ func (c *Clientset) SamplecontrollerV1alpha1() clientset.SamplecontrollerV1alpha
 	return &samplecontrollerV1alpha1{&c.Fake}
 }
 
-// IsWatchListSemanticsUnSupported tells a Reflector to send a plain list. A list can also be
-// the beginning of a watch, but the tracker does not say where it ends, and the Reflector
-// would wait forever.
+// IsWatchListSemanticsUnSupported makes a Reflector send a plain list: the tracker does not mark the
+// end of a streaming list, and the Reflector would wait forever.
 func (c *Clientset) IsWatchListSemanticsUnSupported() bool { return true }
 
 type examplesV1alpha1 struct{ fake *testing.Fake }

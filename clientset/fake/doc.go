@@ -1,5 +1,4 @@
-// Package fake is a clientset.Interface over objects in memory, for tests of code
-// that uses a clientset. client-gen generates one, too.
+// Package fake is a clientset.Interface over objects in memory, as client-gen generates it.
 //
 // # Basics
 //
@@ -25,6 +24,4 @@
 //   - Field selectors, limit, continue and dryRun are ignored. A watch ignores label selectors. Apply replaces whole
 //     lists. DeleteCollection is an error.
 //   - A list is not streamed, and a deletion between a list and its watch is missed.
-//
-// Use a real API server for these.
 package fake

@@ -30,7 +30,6 @@ func foo(name string) *v1alpha1.Foo {
 	return &v1alpha1.Foo{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: name}, Spec: v1alpha1.FooSpec{DeploymentName: name}}
 }
 
-// Each method of each kind is recorded with its verb and subresource.
 func TestActions(t *testing.T) {
 	want := map[string]string{
 		"Create": "create", "Update": "update", "UpdateStatus": "update status", "Delete": "delete", "DeleteCollection": "delete-collection",
@@ -146,8 +145,6 @@ func TestLikeAServer(t *testing.T) {
 	}
 }
 
-// The same object twice, and a kind that the scheme does not know, are mistakes of
-// the test.
 func TestNewClientsetPanics(t *testing.T) {
 	for reason, objects := range map[string][]runtime.Object{
 		"twice":   {foo("one"), foo("one")},
@@ -164,8 +161,7 @@ func TestNewClientsetPanics(t *testing.T) {
 	}
 }
 
-// An informer syncs with the fake, because the fake reports that it cannot stream a list.
-// Without this report a Reflector would wait forever.
+// The fake reports that it cannot stream a list. Otherwise a Reflector would wait forever.
 func TestInformerSyncs(t *testing.T) {
 	client := fake.NewClientset(foo("one"), &examplesv1alpha1.Project{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "project"}})
 	added := make(chan string, 10)

@@ -32,7 +32,6 @@ func policy(text string) *apierrors.StatusError {
 	return err
 }
 
-// refuse answers the requests with this method below path with err.
 func (w *world) refuse(method, path string, err *apierrors.StatusError) {
 	w.api.Refuse(func(r *http.Request) *apierrors.StatusError {
 		if r.Method == method && strings.HasPrefix(r.URL.Path+"/", path) {
@@ -42,8 +41,7 @@ func (w *world) refuse(method, path string, err *apierrors.StatusError) {
 	})
 }
 
-// again reconciles n times, each time after the longest back-off and with synced stores. It
-// returns the requests.
+// again reconciles n times, each time after the longest back-off, and returns the requests.
 func (w *world) again(n int) (sent []string) {
 	w.Helper()
 	for range n {
@@ -72,7 +70,6 @@ func TestDeniedByPolicy(t *testing.T) {
 			t.Errorf("message %q does not have the policy's words", message)
 		}
 
-		// The replicas are reported, too.
 		w.set(deploymentPath+"deployment", int64(0), "status", "availableReplicas")
 		w.sync()
 		w.fails(apierrors.IsInvalid)
@@ -246,7 +243,7 @@ func TestForbiddenLook(t *testing.T) {
 	w.ready("foo", v1alpha1.ReasonForbidden)
 }
 
-// An update hangs. Its deadline leaves the same reconcile enough time to report that.
+// An update hangs. The same reconcile still reports that.
 func TestSlowWriteIsTold(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := converged(t, 1)
@@ -308,7 +305,6 @@ func TestRenameToLostDeployment(t *testing.T) {
 	}
 }
 
-// A webhook changes the status that is written.
 func TestStatusIsChanged(t *testing.T) {
 	w := newWorld(t)
 	w.createFoo("foo", spec("deployment", 1))

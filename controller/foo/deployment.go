@@ -18,8 +18,8 @@ import (
 	"example.com/byhand/controller"
 )
 
-// fooKind is the kind in owner references. A Foo does not contain its kind: clients clear
-// apiVersion and kind when they decode an object (clientset/scheme.go).
+// fooKind is the kind in owner references. Clients clear apiVersion and kind when they decode an object
+// (clientset/scheme.go).
 var fooKind = v1alpha1.SchemeGroupVersion.WithKind("Foo")
 
 // uidLabel selects the Pods of a Foo. Its value is the UID, not the name: a label value has at most
@@ -44,7 +44,6 @@ func (r *Reconciler) syncDeployment(ctx context.Context, foo *v1alpha1.Foo, owne
 		cmp.Or(r.Rewrites.Err(foo, "Deployment"), r.Rewrites.Err(foo, "deletion")))
 }
 
-// createOrUpdate creates or updates the Deployment, if necessary.
 func (r *Reconciler) createOrUpdate(ctx context.Context, foo *v1alpha1.Foo, owned []*appsv1.Deployment) (*appsv1.Deployment, error) {
 	deployment, exists := get[*appsv1.Deployment](r.DeploymentStore, cache.NewObjectName(foo.Namespace, foo.Spec.DeploymentName))
 	if err := validate(foo); err != nil {
@@ -112,8 +111,7 @@ func (r *Reconciler) updateDeployment(ctx context.Context, foo *v1alpha1.Foo, de
 	return updated, r.recordWrite(foo, updated, "Updated", fmt.Sprintf("Updated Deployment %s: %s", updated.Name, strings.Join(differences(deployment, foo), ", ")))
 }
 
-// recordWrite records a successful write, and compares the response with the request: a webhook may have
-// changed it.
+// recordWrite records a successful write. It returns an error if a webhook has changed a field.
 func (r *Reconciler) recordWrite(foo *v1alpha1.Foo, response *appsv1.Deployment, reason, note string) error {
 	r.Writes.Await(cache.MetaObjectToName(foo), r.DeploymentStore, response)
 	r.Rewrites.Record(foo, "Deployment", nil)

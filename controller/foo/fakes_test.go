@@ -34,7 +34,6 @@ func TestOverFakes(t *testing.T) {
 		t.Fatal(err)
 	}
 
-	// The written objects go into the stores, as an informer would do.
 	written, err := client.SamplecontrollerV1alpha1().Foos("default").Get(t.Context(), "foo", metav1.GetOptions{})
 	if err != nil {
 		t.Fatal(err)

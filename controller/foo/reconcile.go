@@ -17,13 +17,12 @@ import (
 
 // Reconciler gives each Foo its Deployment. All fields except Writes must be set.
 type Reconciler struct {
-	// Foos and Deployments are the clients. Every write goes through them.
+	// Foos and Deployments are the clients.
 	Foos        clientset.FoosGetter
 	Deployments appsv1client.DeploymentsGetter
 	// FooStore and DeploymentStore are the cache: the stores of the informers.
 	FooStore, DeploymentStore cache.Indexer
-	// Events records changes and problems for users.
-	Events events.EventRecorder
+	Events                    events.EventRecorder
 	// Writes holds the writes that the cache does not show yet (readyourwrites.go).
 	Writes controller.PendingWrites
 	// Rewrites detects writes that do not last (rewrites.go).
@@ -39,8 +38,8 @@ func NewInformers(client clientset.Interface, kube informer.AppsV1Getter, namesp
 	return foos, deployments
 }
 
-// Reconcile has the contract of controller.Reconcile. It is level-triggered: it does not know which event
-// enqueued the key. It compares the current state with the spec, and writes the differences.
+// Reconcile implements controller.Reconcile. It is level-triggered: it does not depend on the event that
+// enqueued the key.
 func (r *Reconciler) Reconcile(ctx context.Context, key cache.ObjectName) (requeueAfter time.Duration, err error) {
 	// Wait until the cache shows the writes of the last reconcile.
 	if !r.Writes.Observed(key) {

@@ -135,7 +135,6 @@ func TestDrift(t *testing.T) {
 	}
 }
 
-// Foos for which there is nothing to do.
 func TestNothingToDo(t *testing.T) {
 	for _, test := range []struct {
 		reason string
@@ -177,7 +176,7 @@ func TestLeavingDeployment(t *testing.T) {
 			w.syncAndReconcile()
 			w.sent("PUT foos/foo/status")
 			w.ready("foo", v1alpha1.ReasonWaitingForDeletion)
-			w.told() // no warning: no user has to do anything
+			w.told() // No user must act.
 
 			w.api.Remove(deploymentPath + "deployment")
 			w.syncAndReconcile()
@@ -207,7 +206,6 @@ func TestForeignDeployment(t *testing.T) {
 	w.sent("PUT foos/foo/status")
 	w.told()
 
-	// When the name is free, the Foo takes it.
 	w.api.Remove(deploymentPath + "deployment")
 	w.syncAndReconcile()
 	w.sent("GET foos/foo", "POST deployments", "PUT foos/foo/status")
@@ -280,8 +278,7 @@ func TestRenameKeepsWhatIsNew(t *testing.T) {
 	w.deployment("deployment")
 }
 
-// A Foo is deleted, and the cache does not show it. It gets no second Deployment, which
-// the garbage collector would have to delete again.
+// A Foo is deleted, and the cache does not show it. It gets no second Deployment.
 func TestGoneUnseen(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t)
@@ -331,7 +328,7 @@ func TestStaleStoreDeletesNothing(t *testing.T) {
 	for _, name := range []string{"copy", "renamed"} {
 		w.createDeployment(name, controllerRef("samplecontroller.k8s.io/v1alpha1", "Foo", "foo", w.foo("foo").UID))
 	}
-	// The Deployments are known, the Foo still has its old name in the store.
+	// The store of Foos still has the old name.
 	w.syncDeployments()
 	w.fails(controller.IsRace)
 	w.sent("GET foos/foo", "GET foos/foo")
@@ -340,7 +337,6 @@ func TestStaleStoreDeletesNothing(t *testing.T) {
 		"GET foos/foo", "GET deployments/renamed", "DELETE deployments/deployment", "PUT foos/foo/status")
 }
 
-// While a store does not show a write, nothing is written again.
 func TestOwnWritesAreAwaited(t *testing.T) {
 	for _, test := range []struct {
 		reason      string
@@ -384,8 +380,7 @@ func (r *racing) LastStoreSyncResourceVersion() string {
 	return r.Indexer.LastStoreSyncResourceVersion()
 }
 
-// A store that catches up while a reconcile runs: the object that was read before is still
-// known to be stale.
+// The store catches up during a reconcile, which has read the old object.
 func TestStoreCatchesUpMeanwhile(t *testing.T) {
 	w := newWorld(t)
 	store := &racing{Indexer: w.foos}
@@ -401,7 +396,6 @@ func TestStoreCatchesUpMeanwhile(t *testing.T) {
 	w.sent()
 }
 
-// The same for a change of the Deployment.
 func TestOwnUpdateIsAwaited(t *testing.T) {
 	w := converged(t, 1)
 	w.set(fooPath+"foo", int64(3), "spec", "replicas")
@@ -412,8 +406,7 @@ func TestOwnUpdateIsAwaited(t *testing.T) {
 	w.sent()
 }
 
-// The Foo's Deployment exists but is not in the cache yet: AlreadyExists. The reconcile decides when the
-// cache has it.
+// The Foo's Deployment exists, but is not in the cache yet: AlreadyExists.
 func TestCreateFindsDeployment(t *testing.T) {
 	w := newWorld(t)
 	foo := w.createFoo("foo", spec("deployment", 1))

@@ -47,7 +47,7 @@ func (r *Reconciler) deleteDeployment(ctx context.Context, foo *v1alpha1.Foo, ol
 		return errStale(appsv1.Resource("deployments"), current.Name)
 	}
 	err = client.Delete(ctx, old.Name, metav1.DeleteOptions{
-		// Keep it if another client has changed or replaced it.
+		// Fail if another client has changed or replaced it.
 		Preconditions: &metav1.Preconditions{UID: &old.UID, ResourceVersion: &old.ResourceVersion},
 		// The Deployment is deleted at once, and its Pods afterwards.
 		PropagationPolicy: new(metav1.DeletePropagationBackground),
@@ -74,7 +74,6 @@ func (r *Reconciler) confirmFoo(ctx context.Context, foo *v1alpha1.Foo) error {
 	return nil
 }
 
-// errStale is a Conflict, as the API server returns it for a write of an old version.
 func errStale(resource schema.GroupResource, name string) error {
 	return apierrors.NewConflict(resource, name, errors.New("the cache is behind the API server"))
 }

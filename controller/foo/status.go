@@ -21,8 +21,7 @@ import (
 	"example.com/byhand/controller"
 )
 
-// updateStatus calculates the status from the Deployments and from err, the result of syncDeployment, and
-// writes it if it differs.
+// updateStatus writes the status if it has changed. err is the result of syncDeployment.
 func (r *Reconciler) updateStatus(ctx context.Context, foo *v1alpha1.Foo, deployment *appsv1.Deployment, owned []*appsv1.Deployment, err error) error {
 	desired := foo.DeepCopy()
 	desired.Status = calculateStatus(foo, deployment, owned, err)
@@ -56,13 +55,12 @@ func (r *Reconciler) sendStatus(ctx context.Context, foo, desired *v1alpha1.Foo)
 // reasonsWithoutEvent are the reasons that need no action.
 var reasonsWithoutEvent = []string{v1alpha1.ReasonAvailable, v1alpha1.ReasonWaitingForReplicas, v1alpha1.ReasonWaitingForDeletion}
 
-// readyOf returns the condition Ready, or an empty one.
 func readyOf(status v1alpha1.FooStatus) metav1.Condition {
 	return ptr.Deref(meta.FindStatusCondition(status.Conditions, v1alpha1.FooReady), metav1.Condition{})
 }
 
 // calculateStatus returns the status of a Foo from the Deployment that it names (nil if not found), the
-// Deployments that it owns, and the error of the writes. If nothing changed, it equals the current status.
+// Deployments that it owns, and the error of the writes.
 func calculateStatus(foo *v1alpha1.Foo, deployment *appsv1.Deployment, owned []*appsv1.Deployment, err error) v1alpha1.FooStatus {
 	status := *foo.Status.DeepCopy()
 	status.ObservedGeneration = foo.Generation
@@ -99,7 +97,6 @@ func sameWords(a, b string) bool {
 
 var wordsWithDigits = regexp.MustCompile(`\S*\d\S*`)
 
-// explain returns the reason and the message of the condition Ready.
 func explain(deployment *appsv1.Deployment, err error) (reason, message string) {
 	if err == nil {
 		return rollout(deployment)

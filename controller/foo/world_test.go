@@ -76,7 +76,6 @@ func (w *world) createFoo(name string, spec v1alpha1.FooSpec) *v1alpha1.Foo {
 	return w.foo(name)
 }
 
-// createDeployment stores a user's Deployment at the API server.
 func (w *world) createDeployment(name string, owners ...metav1.OwnerReference) {
 	w.Helper()
 	deployment := &appsv1.Deployment{ObjectMeta: metav1.ObjectMeta{Name: name, Namespace: "default", OwnerReferences: owners}}
@@ -86,8 +85,7 @@ func (w *world) createDeployment(name string, owners ...metav1.OwnerReference) {
 	w.api.Requests()
 }
 
-// converged is a world with one Foo that has its Deployment, and stores that show
-// it.
+// converged returns a world with one Foo and its Deployment, and synced stores.
 func converged(t *testing.T, replicas int32) *world {
 	t.Helper()
 	w := newWorld(t)
@@ -99,7 +97,6 @@ func converged(t *testing.T, replicas int32) *world {
 	return w
 }
 
-// syncFoos and syncDeployments bring one store up to date, as its informer does.
 func (w *world) syncFoos() {
 	w.Helper()
 	fill[v1alpha1.Foo](w, w.foos, "foos")
@@ -131,8 +128,6 @@ func fill[T any](w *world, store cache.Indexer, resource string) {
 	}
 }
 
-// reconcile reconciles the key "default/foo", which must not fail, and returns
-// after how long to requeue it.
 func (w *world) reconcile() time.Duration {
 	w.Helper()
 	after, err := w.tryReconcile(fooKey)
@@ -142,14 +137,13 @@ func (w *world) reconcile() time.Duration {
 	return after
 }
 
-// syncAndReconcile reconciles what the API server has now.
 func (w *world) syncAndReconcile() {
 	w.Helper()
 	w.sync()
 	w.reconcile()
 }
 
-// requeues reconciles, and fails the test unless the key is to be requeued after want; 0: not at all.
+// requeues calls Reconcile, and fails the test unless requeueAfter is want.
 func (w *world) requeues(want time.Duration) {
 	w.Helper()
 	if after := w.reconcile(); after != want {
@@ -170,7 +164,7 @@ func says(text string) func(error) bool {
 	return func(err error) bool { return err != nil && strings.Contains(err.Error(), text) }
 }
 
-// tryReconcile reconciles a key. The objects in the stores must be as they were.
+// tryReconcile fails the test if Reconcile changes an object in a store.
 func (w *world) tryReconcile(key cache.ObjectName) (time.Duration, error) {
 	w.Helper()
 	before := w.contents()
@@ -181,7 +175,7 @@ func (w *world) tryReconcile(key cache.ObjectName) (time.Duration, error) {
 	return again, err
 }
 
-// contents is what the stores hold, as JSON: independent of DeepCopy.
+// contents returns the objects of the stores as JSON, without DeepCopy.
 func (w *world) contents() map[string]string {
 	w.Helper()
 	contents := map[string]string{}
@@ -198,8 +192,7 @@ func (w *world) contents() map[string]string {
 	return contents
 }
 
-// sent fails the test unless exactly these requests were sent since the last
-// call.
+// sent fails the test unless the requests since the last call are want.
 func (w *world) sent(want ...string) {
 	w.Helper()
 	if diff := cmp.Diff(want, w.api.Requests()); diff != "" {
@@ -207,8 +200,7 @@ func (w *world) sent(want ...string) {
 	}
 }
 
-// told fails the test unless exactly these events were recorded since the last
-// call.
+// told fails the test unless the Events since the last call are want.
 func (w *world) told(want ...string) {
 	w.Helper()
 	if diff := cmp.Diff(want, w.recorded()); diff != "" {
@@ -216,7 +208,6 @@ func (w *world) told(want ...string) {
 	}
 }
 
-// recorded returns the events since the last call.
 func (w *world) recorded() (events []string) {
 	for len(w.events.Events) > 0 {
 		events = append(events, <-w.events.Events)
@@ -224,7 +215,6 @@ func (w *world) recorded() (events []string) {
 	return events
 }
 
-// foo returns the Foo as the API server has it.
 func (w *world) foo(name string) *v1alpha1.Foo {
 	w.Helper()
 	return stored[v1alpha1.Foo](w, fooPath+name)
@@ -248,8 +238,7 @@ func stored[T any](w *world, path string) *T {
 	return typed
 }
 
-// ready fails the test unless the condition Ready of the stored Foo has this reason, and is
-// True only if that is Available.
+// ready fails the test unless the condition Ready of the stored Foo has this reason.
 func (w *world) ready(name, reason string) {
 	w.Helper()
 	foo, want := w.foo(name), metav1.ConditionFalse
@@ -265,7 +254,6 @@ func (w *world) ready(name, reason string) {
 	}
 }
 
-// available fails the test unless the stored Foo has this availableReplicas.
 func (w *world) available(want int32) {
 	w.Helper()
 	if got := w.foo("foo").Status.AvailableReplicas; got != want {
@@ -282,12 +270,10 @@ func (w *world) rollOut(name string, available int64) {
 	w.api.Requests()
 }
 
-// rolledOut is the status of a Deployment of generation 1 whose replicas are all available.
 func rolledOut(replicas int64) map[string]any {
 	return map[string]any{"replicas": replicas, "updatedReplicas": replicas, "availableReplicas": replicas, "observedGeneration": int64(1)}
 }
 
-// set changes one field of a stored object.
 func (w *world) set(path string, value any, fields ...string) {
 	w.Helper()
 	w.api.Edit(path, func(object *unstructured.Unstructured) {

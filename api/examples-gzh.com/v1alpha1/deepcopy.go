@@ -2,17 +2,16 @@ package v1alpha1
 
 import "k8s.io/apimachinery/pkg/runtime"
 
-// A store hands the same pointer to all its readers, so an object is copied before it
-// is changed. A copy is deep when no write to it can be seen through the original: each
-// pointer, slice and map gets new memory. nil stays nil and empty stays empty,
+// All readers of a store share its objects, so copy one before you change it. In a deep
+// copy, each pointer, slice and map gets new memory. nil stays nil and empty stays empty,
 // because they differ on the wire.
 
 // DeepCopyInto writes a deep copy of p into out, which must not be nil.
 func (p *Project) DeepCopyInto(out *Project) {
 	// The assignment copies plain values, but only shares pointers.
 	*out = *p
-	// ObjectMeta holds maps and slices (labels, owner references, …). Assigning it
-	// is the classic mistake: both objects would share one label map.
+	// ObjectMeta holds maps and slices. An assignment alone is the classic mistake: both
+	// objects would share one label map.
 	p.ObjectMeta.DeepCopyInto(&out.ObjectMeta)
 	p.Spec.DeepCopyInto(&out.Spec)
 }

@@ -7,17 +7,16 @@
 // # Basics
 //
 //   - types.go declares a Project. The json tags are the wire format.
-//   - deepcopy.go copies a Project, pointer by pointer. deepcopy-gen usually writes it.
-//   - register.go registers the types in a scheme. A scheme is a table that maps a group,
-//     version and kind (GVK in Go identifiers) to a Go type.
+//   - deepcopy.go copies a Project. deepcopy-gen usually writes it.
+//   - register.go registers the types in a scheme, which maps a group, version and kind (GVK in
+//     Go identifiers) to a Go type.
 //
 // Package clientset sends these types over the wire.
 //
 // # Limitations
 //
-// The group is examples-gzh.com, with an s. A client that requests example-gzh.com
-// gets 404 for every request: the server cannot tell an uninstalled group from a wrong URL.
-// So the program has the name in one constant, GroupName.
+// The group is examples-gzh.com, with an s. The server answers requests for example-gzh.com with 404:
+// it cannot tell a missing group from a wrong URL. So the program has the name once, in GroupName.
 //
 // A manifest may contain a typo: replica instead of replicas. kubectl requests strict validation, so the
 // server rejects it. For a client that does not, the server drops the field. So the schema

@@ -40,9 +40,8 @@ func addKnownTypes(scheme *runtime.Scheme) error {
 		&Project{},
 		&ProjectList{},
 	)
-	// The kinds that every group shares: Status, WatchEvent, DeleteOptions, … Without
-	// them errors do not decode: only the HTTP status of a response is left, without the
-	// server's message. A watch whose version has expired (410) then looks like an internal
+	// The kinds that every group shares: Status, WatchEvent, DeleteOptions, … Without them errors
+	// do not decode: the server's message is lost, and an expired watch (410) looks like an internal
 	// error (500).
 	metav1.AddToGroupVersion(scheme, SchemeGroupVersion)
 	return nil

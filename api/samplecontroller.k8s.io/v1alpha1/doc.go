@@ -10,6 +10,5 @@
 // # Limitations
 //
 // Foo is the Foo of Kubernetes' own sample-controller, whose manifests and generated
-// client work with the CRD of this repository. FooStatus has
-// additional fields: all except availableReplicas. Other clients ignore them.
+// client work with the CRD of this repository. Its FooStatus has only availableReplicas.
 package v1alpha1

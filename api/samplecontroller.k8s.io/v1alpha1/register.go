@@ -20,12 +20,12 @@ var (
 	AddToScheme = SchemeBuilder.AddToScheme
 )
 
-// Kind qualifies a kind of this group, for example "Foo".
+// Kind qualifies a kind of this group.
 func Kind(kind string) schema.GroupKind {
 	return SchemeGroupVersion.WithKind(kind).GroupKind()
 }
 
-// Resource qualifies a resource of this group, for example "foos".
+// Resource qualifies a resource of this group.
 func Resource(resource string) schema.GroupResource {
 	return SchemeGroupVersion.WithResource(resource).GroupResource()
 }

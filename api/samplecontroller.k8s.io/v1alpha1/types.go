@@ -28,7 +28,7 @@ type FooSpec struct {
 }
 
 // FooStatus is what the controller last observed. It is written through the status
-// subresource, a URL below the Foo's own, which leaves the spec alone.
+// subresource, which leaves the spec alone.
 type FooStatus struct {
 	// Replicas is the observed number of replicas, the Deployment's status.replicas,
 	// including replicas that are not available yet. The scale subresource reports it.
@@ -48,19 +48,17 @@ type FooStatus struct {
 }
 
 // FooReady is the type of a Foo's condition. It is True only if the Deployment matches the spec and
-// has exactly the desired replicas, all available and from the newest template. During a rollout it is
-// False. A rejected or failed write also makes it False, even if it is only the deletion of a Deployment
-// with an earlier name. Terminating Pods and old Deployments that are being deleted do not count.
-// The condition's reason is one of the constants below. The status of a Foo that is being deleted does
-// not change any more.
+// has exactly the desired replicas, all available and from the newest template. A rejected or failed write
+// also makes it False, even if it is only the deletion of a Deployment with an earlier name. Terminating
+// Pods and old Deployments that are being deleted do not count. The status of a Foo that is being
+// deleted does not change.
 const FooReady = "Ready"
 
 // The reasons of the condition Ready. With the first it is True, with all others False.
 const (
 	// ReasonAvailable: every desired replica is available, and the Deployment has no other replicas.
 	ReasonAvailable = "Available"
-	// ReasonWaitingForReplicas: the Deployment, or some replicas of it, are not ready
-	// yet. The message says which. No action is needed.
+	// ReasonWaitingForReplicas: replicas are not ready yet. No action is needed.
 	ReasonWaitingForReplicas = "WaitingForReplicas"
 	// ReasonWaitingForDeletion: the Deployment with this name is being deleted, or its Foo is gone and
 	// the garbage collector will delete it. The controller then creates a new Deployment.
@@ -74,7 +72,7 @@ const (
 	// a missing right or the deletion of the namespace. The message is the server's.
 	ReasonForbidden = "Forbidden"
 	// ReasonRequestFailed: a request failed in another way, for example because a webhook does not
-	// answer. The message is the error.
+	// answer.
 	ReasonRequestFailed = "RequestFailed"
 	// ReasonChangedByOthers: the API server stored a different value than the controller sent, and
 	// the message names the field. Or other clients change or delete the Deployment repeatedly: the

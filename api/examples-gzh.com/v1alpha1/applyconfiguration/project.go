@@ -1,15 +1,13 @@
 // Package applyconfiguration holds the types of a server-side apply of Projects.
 //
-// An apply request sets the fields that it has, makes the caller their owner, and leaves
-// all others alone. The types in types.go cannot leave a field out: a number that is not
-// set is 0, and would be sent. Here every field is a pointer or a slice, and nil is not
-// sent:
+// An apply request sets the fields that it has, and makes the caller their owner. The types in
+// types.go cannot leave a field out: a number that is not set would be sent as 0. Here every
+// field is a pointer or a slice, and nil is not sent:
 //
 //	config := Project("example-project", "default")
 //	config.Spec = &ProjectSpecApplyConfiguration{Replicas: new(int32(3))}
 //
-// applyconfiguration-gen generates the same, and a setter for each field. Before Go 1.26,
-// whose new takes a value, a pointer to 3 needed a variable.
+// applyconfiguration-gen generates the same, and a setter for each field.
 package applyconfiguration
 
 import (
