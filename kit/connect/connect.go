@@ -197,7 +197,7 @@ func ExplainConfig(err error) error {
 }
 
 // Limit limits the requests of all clients made from config together: qps requests a second, and burst more for
-// a moment. A negative qps means no limit. Without Limit each clientset has a separate limiter.
+// a moment. A negative qps means no limit. Without Limit each group's client has a separate limiter.
 func Limit(config *rest.Config, qps float64, burst int) {
 	config.QPS, config.Burst = float32(qps), burst
 	if qps > 0 {
