@@ -128,9 +128,9 @@ func resultOf(ctx context.Context, w *stage.World, sc *stage.Scenario) (verdict.
 	r := newResult(sc, s, why, time.Since(begin))
 	r.Slow = len(w.Canary.Slow(begin)) > 0
 	if seen, repeated := w.Judge.Once.Load(sc.Name); repeated && !r.Short() {
-		remark := fmt.Sprintf("%s failed beside other scenarios and passed alone, so it does not count: %s", sc.Name, seen)
+		remark := fmt.Sprintf("%s failed in parallel with other scenarios and passed alone, so the failure does not count: %s", sc.Name, seen)
 		if strings.Contains(remark, "address already in use") {
-			remark = "Two copies of the program want the same port, so some scenarios ran twice: take a free one (port 0), or give JUDGE='-beside 1'"
+			remark = "Two processes of the program use the same port, so some scenarios ran twice: let it take a free port (port 0), or pass JUDGE='-beside 1'"
 		}
 		w.Judge.Remark(remark)
 	}
@@ -148,7 +148,7 @@ func forget(w *stage.World, sc *stage.Scenario, r verdict.Result) {
 }
 
 // helpless is the reason to judge nothing more.
-const helpless = "even without a fault the program does not do what it is asked for"
+const helpless = "even without a fault the program does not reach the desired state"
 
 // beyond describes the program's Events and conditions. Foos do not ask for them: they are reported, not
 // judged.
@@ -164,7 +164,7 @@ func beyond(s *stage.Stage) string {
 			conditions = append(conditions, c.Type)
 		}
 	}
-	return fmt.Sprintf("for two new Foos it has sent %d Events; the conditions in their status: %s", events, cmp.Or(strings.Join(conditions, ", "), "none"))
+	return fmt.Sprintf("for two new Foos it sent %d Events; the conditions in their status: %s", events, cmp.Or(strings.Join(conditions, ", "), "none"))
 }
 
 func play(ctx context.Context, w *stage.World, sc *stage.Scenario) (*stage.Stage, error) {
@@ -215,7 +215,7 @@ func playEach(ctx context.Context, w *stage.World, sc *stage.Scenario) (s *stage
 		}
 	}
 	if s == nil {
-		return nil, stage.NotJudged("the script takes no write")
+		return nil, stage.NotJudged("the program sends no write in the steps")
 	}
 	s.Remarks = append(s.Remarks, fmt.Sprintf("%d of %d writes", min(w.Writes, most), w.Writes))
 	return s, nil

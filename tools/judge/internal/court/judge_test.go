@@ -40,7 +40,7 @@ func TestChoose(t *testing.T) {
 // A script cannot be combined with -quick.
 func TestQuickScript(t *testing.T) {
 	_, err := do(t.Context(), options{script: "../../script/foos.yaml", quick: true})
-	if err == nil || !strings.Contains(err.Error(), "instead of -quick choose, as in -scenario") {
+	if err == nil || !strings.Contains(err.Error(), "choose scenarios instead, as in -scenario") {
 		t.Errorf("the error is %v", err)
 	}
 }

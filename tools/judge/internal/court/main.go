@@ -39,17 +39,17 @@ type options struct {
 func Main() {
 	var o options
 	flag.Usage = func() {
-		fmt.Fprintln(flag.CommandLine.Output(), "go run ./tools/judge [flags] -- COMMAND…        {kubeconfig} in COMMAND becomes the path of the file")
+		fmt.Fprintln(flag.CommandLine.Output(), "go run ./tools/judge [flags] -- COMMAND…        {kubeconfig} in COMMAND becomes the path of the kubeconfig")
 		flag.PrintDefaults()
 	}
 	flag.BoolVar(&o.quick, "quick", false, "the shorter half of the scenarios: a minute instead of 4 to 15")
-	flag.IntVar(&o.beside, "beside", 8, "how many scenarios run at the same time, where they do not disturb each other")
+	flag.IntVar(&o.beside, "beside", 8, "how many scenarios run in parallel, if they allow it")
 	flag.BoolVar(&o.list, "list", false, "print the scenarios and the properties that each judges")
 	flag.StringVar(&o.scenario, "scenario", "", "`regexp`: only scenarios whose whole name matches, as in 'rename|killed-.*'")
-	flag.BoolVar(&o.caveats, "caveats", false, "also the scenarios that play the limitations in controller/foo/doc.go")
+	flag.BoolVar(&o.caveats, "caveats", false, "also play the known limitations in controller/foo/doc.go")
 	flag.StringVar(&o.json, "json", "", "write the verdict to this `file` as JSON")
-	flag.StringVar(&o.script, "script", "", "judge a program about any kind, by the script in this `file`; its command may stand there")
-	flag.StringVar(&o.learned, "learned", "", "with -script: write what the judge takes for right to this `file`, to read and to commit")
+	flag.StringVar(&o.script, "script", "", "judge a program about any kind with the script in this `file`, which may contain the command")
+	flag.StringVar(&o.learned, "learned", "", "with -script: write the learned result to this `file`, so that you can check and commit it")
 	flag.Parse()
 	o.args = flag.Args()
 	flag.Visit(func(f *flag.Flag) {
@@ -80,7 +80,7 @@ func do(ctx context.Context, o options) (short int, err error) {
 	var t *stage.Told
 	if o.script != "" {
 		if o.quick {
-			return 0, errors.New("a script has no shorter half: instead of -quick choose, as in -scenario 'restart|fresh-.*' (-list shows all)")
+			return 0, errors.New("-quick does not work with -script: choose scenarios instead, as in -scenario 'restart|fresh-.*' (-list shows all)")
 		}
 		if t, err = anykind.ReadScript(o.script); err != nil {
 			return 0, err
@@ -128,7 +128,7 @@ func run(ctx context.Context, o options, chosen []stage.Scenario, c stage.Comman
 
 	fmt.Printf("judging: %s\nin %s, %d scenarios, judge of commit %s\n", strings.Join(c.Args, " "), c.Dir, len(chosen), verdict.ThisJudge())
 	if c.Args[0] == "go" {
-		fmt.Println("go run links the program at each start; a built binary is judged faster")
+		fmt.Println("go run links the program at each start: build a binary to make this faster")
 	}
 	v := verdict.Verdict{Command: c.Args, Judge: verdict.ThisJudge(), Flags: o.flags, Quick: o.quick, Began: time.Now()}
 	report := func(r verdict.Result) { v.Add(os.Stdout, r, len(chosen)) }
@@ -141,7 +141,7 @@ func run(ctx context.Context, o options, chosen []stage.Scenario, c stage.Comman
 	v.Seconds, v.Remarks = time.Since(v.Began).Round(time.Second).Seconds(), j.Remarks
 	sorted(v.Results)
 	if short = v.Print(os.Stdout); short > 0 {
-		fmt.Printf("\nTo see what the program hears, what it sends, and because of what: make look CONTROLLER='%s'\n", strings.Join(c.Args, " "))
+		fmt.Printf("\nTo see the events that the program receives and the writes that they cause: make look CONTROLLER='%s'\n", strings.Join(c.Args, " "))
 	}
 	v.Sum(os.Stdout, short)
 	if o.json != "" {
@@ -163,7 +163,7 @@ func choose(o options) (chosen []stage.Scenario, err error) {
 		}
 	}
 	if len(chosen) == 0 {
-		return nil, fmt.Errorf("-scenario %q matches none; -list shows them", o.scenario)
+		return nil, fmt.Errorf("-scenario %q matches no scenario; -list shows all", o.scenario)
 	}
 	return withFaultFree(chosen), nil
 }

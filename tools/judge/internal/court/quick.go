@@ -88,7 +88,7 @@ func Quick(w io.Writer, dir, scenario string, command ...string) (short int, err
 	err = stage.Try(func() {
 		k := stage.Must(anykind.ReadKind(dir))
 		chosen := anykind.KindScenarios(k, stage.Must(choose(options{scenario: scenario})))
-		fmt.Fprintf(w, "%d scenarios in memory; the seconds are those of the program, and take none.\nBuilt-in kinds get no defaults in memory: a comparison with them shows only on a real API server.\n%s\n", len(chosen), anykind.Words(k).Replace(verdict.Header()))
+		fmt.Fprintf(w, "%d scenarios in memory; the seconds are virtual time.\nThe API server in memory sets no defaults of built-in kinds: only a real one shows mistakes with them.\n%s\n", len(chosen), anykind.Words(k).Replace(verdict.Header()))
 		v := verdict.Verdict{Began: time.Now()}
 		for hopeless := false; len(v.Results) < len(chosen) && !hopeless; {
 			hopeless = playOn(&v, w, chosen, dir, command)
@@ -141,14 +141,14 @@ func playOn(v *verdict.Verdict, w io.Writer, chosen []stage.Scenario, dir string
 			v.Add(w, *l.Result, len(chosen))
 		}
 	}
-	why := "The program ended by itself: it called os.Exit, or a panic ended it"
+	why := "The program exited: it called os.Exit, or panicked"
 	if !watchdog.Stop() {
-		why = fmt.Sprintf("The program was ended: for %s of the machine's time it did not once wait", hangs)
+		why = fmt.Sprintf("The program was stopped: for %s of real time it never blocked", hangs)
 	}
 	_ = run.Wait()
 	if playing != "" {
 		sc := &chosen[slices.IndexFunc(chosen, func(sc stage.Scenario) bool { return sc.Name == playing })]
-		f := verdict.Found(verdict.P7, verdict.Exits, time.Now(), "%s. It printed at last:\n%s", why, printed.Lines(12))
+		f := verdict.Found(verdict.P7, verdict.Exits, time.Now(), "%s. Its last output:\n%s", why, printed.Lines(12))
 		f.Lesson = f.Lesson.Given(f.Text, nil)
 		s := &stage.Stage{Scenario: sc, Findings: []verdict.Finding{f}}
 		v.Add(w, newResult(sc, s, "", 0), len(chosen))

@@ -58,7 +58,7 @@ func learn(ctx context.Context, w *stage.World, play player) verdict.Result {
 			before = t.Ends
 		}
 	}
-	stage.Check(errors.New("without a fault the script ends in another way each time"))
+	stage.Check(errors.New("without a fault, the script has a different result each time"))
 	return verdict.Result{}
 }
 
@@ -69,7 +69,7 @@ func learned(s *stage.Stage) {
 	for i := range t.Steps {
 		plays(i)(s)
 		if !s.Quiet(silence, patienceAtRest) {
-			s.Fail(verdict.Found(P2, verdict.Noisy, time.Now(), "%s is long done, and in %s the program has not been silent for %s. Nothing else is judged.", lastStep(s), patienceAtRest, silence))
+			s.Fail(verdict.Found(P2, verdict.Noisy, time.Now(), "After %s has ended, the program keeps writing: in %s it was never silent for %s. The judge checks nothing else.", lastStep(s), patienceAtRest, silence))
 		}
 		t.Ends = append(t.Ends, ended(s))
 		counted(s)
@@ -82,10 +82,10 @@ func learned(s *stage.Stage) {
 func worthwhile(t *stage.Told) error {
 	switch {
 	case len(t.Users) == 0:
-		return stage.NotJudged(t.Wrong(t.Steps[0].At, "after no step has kubectl left an object of a kind that the program reads in the namespace (it reads: %s). "+
-			"Is the script about another kind? One without a namespace cannot be judged", listed(stage.Names(t.Resources()))).Error())
+		return stage.NotJudged(t.Wrong(t.Steps[0].At, "no step leaves an object in the namespace whose kind the program reads (it reads: %s). "+
+			"Is the script about a different kind? The judge cannot judge cluster-scoped kinds", listed(stage.Names(t.Resources()))).Error())
 	case !slices.ContainsFunc(t.Ends, func(end stage.End) bool { return len(end.Writes) > 0 }):
-		return stage.NotJudged(t.Wrong(t.Steps[0].At, "in no step has the program written anything, so nothing can be said about it. Does it wait until it is elected as leader?").Error())
+		return stage.NotJudged(t.Wrong(t.Steps[0].At, "the program writes nothing in any step, so no verdict is possible. Is it waiting for leader election?").Error())
 	}
 	return nil
 }
@@ -109,7 +109,7 @@ func ended(s *stage.Stage) (is stage.End) {
 		}
 		return owned || len(is.Made) == 0
 	}) {
-		s.Find(verdict.Found(P4, verdict.Orphaned, time.Now(), "After %s there is no object of the user any more. After %s this is left:%s.", lastStep(s), collecting, left))
+		s.Find(verdict.Found(P4, verdict.Orphaned, time.Now(), "After %s all of the user's objects are gone. After %s these objects are left:%s.", lastStep(s), collecting, left))
 	}
 	is.Writes = s.Tries(s.Part.Began)
 	return is
@@ -143,13 +143,13 @@ func count(s *stage.Stage, sent []verdict.Request) {
 		}
 		usually := usual.least == 0 && !s.Scenario.Calibrates // The gap exists without a fault, too.
 		if n.least == 0 && before[resource] > 0 && after[resource] > 0 && !usually {
-			s.Find(verdict.Found(P1, verdict.Gap, time.Now(), "In %s the program has deleted the last of its %s before there was another one.", lastStep(s), resource))
+			s.Find(verdict.Found(P1, verdict.Gap, time.Now(), "In %s the program deleted the last of its %s before it created a new one.", lastStep(s), resource))
 		}
 		// A program whose old and new objects overlap may replace them in a different order each time. Then
 		// there were too many only if it also created more.
 		overlap := usual.most > max(before[resource], usual.end)
 		if n.most > usual.most && (!overlap || n.created > usual.created) {
-			s.Find(verdict.Found(P3, verdict.Twice, time.Now(), "In %s there were %d %s at the same time; without a fault %d at most.", lastStep(s), n.most, resource, usual.most))
+			s.Find(verdict.Found(P3, verdict.Twice, time.Now(), "In %s there were %d %s at the same time; without a fault there are at most %d.", lastStep(s), n.most, resource, usual.most))
 		}
 	}
 }
@@ -226,12 +226,12 @@ func learnHistory(ctx context.Context, t *stage.Told, play player) {
 
 // print writes the learned results: the values of each new object, and each change.
 func print(t *stage.Told, w io.Writer) {
-	fmt.Fprintf(w, "# Learned from %s without a fault. The judge compares with this. Check it: if the program is wrong here, the judge does not notice.\n", t.File)
+	fmt.Fprintf(w, "# Learned from %s without a fault. The judge compares each run with this result. Check it: the judge cannot find a mistake that is already here.\n", t.File)
 	before := script.Snapshot{}
 	for i, end := range t.Ends {
 		fmt.Fprintf(w, "%s: # %d writes\n", t.Steps[i].Name, len(end.Writes))
 		if len(end.Writes) == 0 && len(end.Stored) > 0 {
-			fmt.Fprintf(w, "  # The program wrote nothing in this step. Is the object finished, or the step without effect? Then the scenarios test nothing here.\n")
+			fmt.Fprintf(w, "  # The program wrote nothing in this step. If the step has no effect, the scenarios test nothing here.\n")
 		}
 		changes := end.Stored.Against(before, func(name string) bool { return t.Masked[name] })
 		for name, is := range end.Stored {
@@ -245,7 +245,7 @@ func print(t *stage.Told, w io.Writer) {
 		}
 		before = end.Stored
 	}
-	fmt.Fprintf(w, "# The program reads: %s\n# Ignored, because it differs between two runs: %s\n# Ignored in runs that start late, because it depends on what the program saw: %s\n# Objects with generated names: %s\n\n",
+	fmt.Fprintf(w, "# The program reads: %s\n# Ignored, because they differ between two runs: %s\n# Ignored in runs that start late, because they depend on earlier events: %s\n# Objects with generated names: %s\n\n",
 		listed(stage.Names(t.Resources())), listed(slices.Sorted(maps.Keys(t.Masked))), listed(slices.Sorted(maps.Keys(t.History))), listed(slices.Sorted(maps.Keys(t.Generated))))
 }
 

@@ -48,7 +48,7 @@ func Words(k *stage.Kind) *strings.Replacer {
 		return strings.NewReplacer()
 	}
 	return strings.NewReplacer("Foo", k.Kind, "then scaled and renamed", "then changed", "scaled and renamed", "changed", "the image in", "a value of",
-		"a Deployment", "an object that it makes", "The Deployment", "The object that it makes", "Deployment", "object that it makes")
+		"a Deployment", "an owned object", "The Deployment", "The owned object", "Deployment", "owned object")
 }
 
 // InItsWords describes the violations in the kind's words. The solution still names byhand's Foos; a real bug
@@ -137,7 +137,7 @@ func stored(s *stage.Stage) string {
 func learnBegun(s *stage.Stage) {
 	k := s.Judge.Kind
 	if k.Begun = stored(s); len(s.Made()) == 0 {
-		s.Fail(verdict.Found(P1, verdict.Untouched, time.Now(), "Of config/sample.yaml the program makes nothing."))
+		s.Fail(verdict.Found(P1, verdict.Untouched, time.Now(), "The program creates no object for config/sample.yaml."))
 	}
 	for _, path := range s.Made() {
 		k.Made, k.Labels = append(k.Made, strings.Replace(path, "/"+s.Namespace+"/", "/NAMESPACE/", 1)), append(k.Labels, s.Api.Get(path).GetLabels())
@@ -155,7 +155,7 @@ func Added(s *stage.Stage) { s.Api.Add(path(s), s.Judge.Kind.Sample.DeepCopy()) 
 func atRest(s *stage.Stage) {
 	const quiet, patience = time.Minute, 20 * time.Minute
 	if !s.Quiet(quiet, patience) {
-		s.Fail(verdict.Found(P2, verdict.Noisy, time.Now(), "There is nothing to do, and in %s the program has not been silent for %s.", patience, quiet))
+		s.Fail(verdict.Found(P2, verdict.Noisy, time.Now(), "Nothing differs, but in %s the program was never silent for %s.", patience, quiet))
 	}
 }
 
@@ -186,7 +186,7 @@ func silently(steps ...stage.Step) stage.Step {
 		begin := time.Now()
 		s.Take(steps...)
 		if writes := s.Tries(begin); len(writes) > 0 {
-			s.Find(verdict.Found(P2, verdict.Noisy, time.Now(), "Nothing was to do, and the program has sent %d writes. The first: %s", len(writes), writes[0].String()))
+			s.Find(verdict.Found(P2, verdict.Noisy, time.Now(), "Nothing differed, but the program sent %d writes. The first: %s", len(writes), writes[0].String()))
 		}
 	}
 }
@@ -255,7 +255,7 @@ func taken(labelled bool) stage.Step {
 		s.Take(Added, scenario.Few(40, scenario.Wait(10*time.Minute)))
 		for path, version := range theirs {
 			if now := s.Api.Get(path); now == nil || now.GetResourceVersion() != version {
-				s.Find(verdict.Found(P5, verdict.Foreign, time.Now(), "The program has written or deleted %s, which has no controller.", testkit.TargetOf(path)))
+				s.Find(verdict.Found(P5, verdict.Foreign, time.Now(), "The program wrote or deleted %s, which has no controller.", testkit.TargetOf(path)))
 			}
 		}
 	}
@@ -275,7 +275,7 @@ func collected(s *stage.Stage) {
 		for _, owner := range s.Api.Get(path).GetOwnerReferences() {
 			owners = append(owners, owner.APIVersion+" "+owner.Kind+" "+owner.Name)
 		}
-		s.Find(verdict.Found(P4, verdict.Uncontrolled, time.Now(), "The object was deleted, and %s is left. Its owners: %q", testkit.TargetOf(path), owners))
+		s.Find(verdict.Found(P4, verdict.Uncontrolled, time.Now(), "The object was deleted, but %s is left. Its owners: %q", testkit.TargetOf(path), owners))
 	}
 }
 
@@ -293,7 +293,7 @@ func deleted(finalizer string) stage.Step {
 func goneForGood(s *stage.Stage) {
 	s.Take(atRest, removed, scenario.Wait(10*time.Minute))
 	if made := s.Made(); len(made) > 0 {
-		s.Find(verdict.Found(P4, verdict.ForTheDying, time.Now(), "The object was deleted, then what was made for it, and the program has made %s again.", testkit.TargetOf(made[0])))
+		s.Find(verdict.Found(P4, verdict.ForTheDying, time.Now(), "The object and its dependents were deleted, but the program recreated %s.", testkit.TargetOf(made[0])))
 	}
 }
 

@@ -34,7 +34,7 @@ func ReadScript(file string) (*stage.Told, error) {
 	}
 	for _, line := range s.Allow {
 		if name, _, _ := strings.Cut(line.Text, " "); !slices.Contains(names, name) {
-			return nil, s.Wrong(line.At, "allow begins with a scenario, which is one of %s", strings.Join(names, ", "))
+			return nil, s.Wrong(line.At, "a line of allow must begin with a scenario, one of %s", strings.Join(names, ", "))
 		}
 	}
 	return t, nil
@@ -45,7 +45,7 @@ func plays(i int) stage.Step {
 	return func(s *stage.Stage) {
 		t := s.Judge.Told
 		s.Part.Step, s.Part.Began = i, time.Now()
-		ctx, cancel := context.WithTimeoutCause(s.Ctx, time.Minute, errors.New("it has not ended after a minute; kubectl delete waits for finalizers, unless it has --wait=false"))
+		ctx, cancel := context.WithTimeoutCause(s.Ctx, time.Minute, errors.New("it has not ended after a minute; kubectl delete waits for finalizers unless you pass --wait=false"))
 		defer cancel()
 		c := exec.CommandContext(ctx, "sh", "-c", t.Steps[i].Text)
 		c.Dir, c.WaitDelay = filepath.Dir(t.File), time.Second
@@ -99,7 +99,7 @@ func differs(s *stage.Stage, bound time.Duration, all []script.Difference) verdi
 	if l == verdict.Different && strings.HasPrefix(s.Scenario.Name, "fresh-") {
 		l = verdict.Late
 	}
-	f := verdict.Found(p, l, time.Now(), "%s after %s:\n%s", bound, lastStep(s), strings.Join(lines[:min(len(lines), stage.MostLines)], "\n"))
+	f := verdict.Found(p, l, time.Now(), "%s after %s, these differ from the run without a fault:\n%s", bound, lastStep(s), strings.Join(lines[:min(len(lines), stage.MostLines)], "\n"))
 	f.Allow = allow
 	return f
 }

@@ -30,32 +30,32 @@ func ScriptScenarios(t *stage.Told) (all []stage.Scenario) {
 		all = append(all, stage.Scenario{Name: name, What: what, Judged: P1 | P4 | P6 | P7 | more, Steps: steps})
 	}
 	n := len(t.Steps)
-	add(P3, "killed-before-write", "SIGKILL instead of each different write, once; then it is started again.", onFirst(testkit.KillBefore), steps(n, asTold), met)
-	add(P3, "killed-after-write", "SIGKILL after each different write, before its answer, once; then it is started again.", onFirst(testkit.KillAfter), steps(n, asTold), met)
-	add(P3, "answer-lost", "Each different write takes effect, and its answer is lost, once.", onFirst(testkit.LoseAnswer), steps(n, asTold), met)
-	add(0, "down", "The program is down in each step.", steps(n, func(s *stage.Stage, i int) {
+	add(P3, "killed-before-write", "The program gets SIGKILL once instead of each different write, and is restarted.", onFirst(testkit.KillBefore), steps(n, asTold), met)
+	add(P3, "killed-after-write", "The program gets SIGKILL once after each different write, before the response, and is restarted.", onFirst(testkit.KillAfter), steps(n, asTold), met)
+	add(P3, "answer-lost", "Each different write takes effect, and its response is lost once.", onFirst(testkit.LoseAnswer), steps(n, asTold), met)
+	add(0, "down", "The program is down during each step.", steps(n, func(s *stage.Stage, i int) {
 		begin, end := during(never, plays(i))
 		s.Take(scenario.WhileDown(begin), end, keeps)
 	}))
 	for i, step := range t.Steps {
 		if i > 0 {
-			add(0, "fresh-"+step.Name, "The program is started for the first time after step "+step.Name+".", startsAfter(i), keeps)
+			add(0, "fresh-"+step.Name, "The program starts for the first time after step "+step.Name+".", startsAfter(i), keeps)
 		}
 	}
-	add(P3, "refused-403", "In each step it may not write (403), for 6 s.", steps(n, refused(http.StatusForbidden)), met)
-	add(P3, "refused-422", "In each step a policy refuses its writes (422), for 6 s.", steps(n, refused(http.StatusUnprocessableEntity)), met)
-	add(P3, "refused-500", "In each step a webhook does not answer (500), so that its writes fail, for 6 s.", steps(n, refused(http.StatusInternalServerError)), met)
-	add(P3, "refused-create", "In each step a quota is full, so that nothing can be created (403), for 6 s.", steps(n, refused(http.StatusForbidden, http.MethodPost)), met)
+	add(P3, "refused-403", "In each step, the program has no permission to write for 6 s (403).", steps(n, refused(http.StatusForbidden)), met)
+	add(P3, "refused-422", "In each step, a policy rejects its writes for 6 s (422).", steps(n, refused(http.StatusUnprocessableEntity)), met)
+	add(P3, "refused-500", "In each step, a webhook does not respond for 6 s, so the program's writes fail (500).", steps(n, refused(http.StatusInternalServerError)), met)
+	add(P3, "refused-create", "In each step, a full quota rejects each creation for 6 s (403).", steps(n, refused(http.StatusForbidden, http.MethodPost)), met)
 	if n > 1 {
-		add(0, "events-missed", "The watches are cut, and nothing can be read, while the script goes on after its first step; the old watches cannot be resumed (410 Gone).", missed)
-		add(0, "stale-start", "The program starts after each step, and its first list of the user's objects is older than that: from before the step, and from when one of them was being deleted; the API server refuses streaming lists.", steps(n, stale))
+		add(0, "events-missed", "The watches are cut and all reads fail from the second step on; afterwards the old watches cannot be resumed (410 Gone).", missed)
+		add(0, "stale-start", "The program starts after each step with an old list of the user's objects: one from before the step, and one in which an object is being deleted. The API server rejects streaming lists.", steps(n, stale))
 	}
-	add(P2, "restart", "The program is ended and started again, and nothing has changed: it writes nothing.", atMost, silently(scenario.WhileDown(), (*stage.Stage).Ready, scenario.Wait(12*time.Second)), keeps)
-	add(0, "drift", "A person changes each value that the program has set.", atMost, driftEach, keeps)
-	add(0, "deleted", "A person deletes what the program has made.", makes, atMost, deleteMade, keeps)
-	add(P2|P5, "name-taken", "Foreign objects have the names of the program's objects. They change, and then go.", makes, namesTaken)
-	add(0, "dying", "The user's objects are deleted, and a finalizer holds them. Then their dependents are deleted: the program does not create them again.", makes, atMost, die)
-	add(0, "set-back", "Another controller changes a value, whenever the program has set it. It does not write without end.", atMost, opposeFirst)
+	add(P2, "restart", "The program is restarted although nothing has changed: it writes nothing.", atMost, silently(scenario.WhileDown(), (*stage.Stage).Ready, scenario.Wait(12*time.Second)), keeps)
+	add(0, "drift", "A user changes each value that the program has set.", atMost, driftEach, keeps)
+	add(0, "deleted", "A user deletes the program's objects.", makes, atMost, deleteMade, keeps)
+	add(P2|P5, "name-taken", "Other owners' objects have the names of the program's objects. They change, and are then deleted.", makes, namesTaken)
+	add(0, "dying", "The user's objects are being deleted, and a finalizer keeps them. Their dependents are deleted: the program does not recreate these.", makes, atMost, die)
+	add(0, "set-back", "Another controller changes a value whenever the program has set it: the program must not write forever.", atMost, opposeFirst)
 	return all
 }
 
@@ -82,7 +82,7 @@ func rested(s *stage.Stage) { s.Quiet(silence, patienceAtRest) }
 func startsAfter(i int) stage.Step {
 	return func(s *stage.Stage) {
 		if len(s.Judge.Told.Ends[i].Stored) == 0 {
-			stage.Check(stage.NotJudged("after the step there is no object, so a program that starts then has nothing to do"))
+			stage.Check(stage.NotJudged("no object exists after the step, so a program that starts then has nothing to do"))
 		}
 		scenario.WhileDown(steps(i+1, func(s *stage.Stage, i int) { plays(i)(s) }))(s)
 	}
@@ -98,7 +98,7 @@ func atMost(s *stage.Stage) {
 			return
 		}
 	}
-	stage.Check(stage.NotJudged("after no step is there an object"))
+	stage.Check(stage.NotJudged("no step leaves an object"))
 }
 
 func never(*stage.Stage) bool { return false }
@@ -106,14 +106,14 @@ func never(*stage.Stage) bool { return false }
 // makes ends the stage if the program makes no objects.
 func makes(s *stage.Stage) {
 	if !s.Judge.Told.Makes() {
-		stage.Check(stage.NotJudged("the program creates no object, it only changes the user's"))
+		stage.Check(stage.NotJudged("the program creates no objects; it only changes the user's"))
 	}
 }
 
 // met ends the stage if no request met the fault: then nothing was tested.
 func met(s *stage.Stage) {
 	if s.Met.Load() == 0 {
-		stage.Check(stage.NotJudged("the program has sent no request that the fault could meet"))
+		stage.Check(stage.NotJudged("the program sent no request to which the fault applies"))
 	}
 }
 
@@ -201,7 +201,7 @@ func stale(s *stage.Stage, i int) {
 	s.Take(plays(i), rests, undoes(before, verdict.Undone, "from before it"), keeps)
 	s.Part.Dying = cmp.Or(dyingSince(s, before), s.Part.Dying)
 	if s.Part.Dying != "" {
-		s.Take(undoes(s.Part.Dying, verdict.Mistaken, "from when an object of the user was being deleted"), keeps)
+		s.Take(undoes(s.Part.Dying, verdict.Mistaken, "in which an object of the user is being deleted"), keeps)
 	}
 }
 
@@ -221,7 +221,7 @@ func undoes(version string, why *verdict.Lesson, when string) stage.Step {
 			}
 		}
 		if len(sent) > 0 {
-			s.Find(verdict.Found(P6, why, time.Now(), "After %s all was done. The program was started again with a list %s, and has sent:\n%s", lastStep(s), when, strings.Join(sent, "\n")))
+			s.Find(verdict.Found(P6, why, time.Now(), "After %s the program had finished. It was restarted with a list %s, and sent:\n%s", lastStep(s), when, strings.Join(sent, "\n")))
 		}
 	}
 }
@@ -279,13 +279,13 @@ func driftEach(s *stage.Stage) {
 		}
 	}
 	if tried == 0 {
-		stage.Check(stage.NotJudged("the program has set no value that another user could change"))
+		stage.Check(stage.NotJudged("the program has set no value that users can change"))
 	}
 	if len(wrong) > enough {
-		wrong, allow = append(wrong[:enough], "  and at least one more; the rest was not tried"), allow[:enough]
+		wrong, allow = append(wrong[:enough], "  and at least one more; the others were not tried"), allow[:enough]
 	}
 	if len(wrong) > 0 {
-		f := verdict.Found(P1, verdict.Drifted, time.Now(), "The program has set these values. A person has changed each, and after %s it was not set back:\n%s", onItsWay, strings.Join(wrong, "\n"))
+		f := verdict.Found(P1, verdict.Drifted, time.Now(), "A user changed each of these values, which the program had set. After %s the program has not reverted the change:\n%s", onItsWay, strings.Join(wrong, "\n"))
 		f.Allow = allow
 		s.Find(f)
 	}
@@ -359,7 +359,7 @@ func die(s *stage.Stage) {
 	s.Take(rested, deleteMade, rested)
 	for _, o := range itsObjects(s) {
 		if o.GetDeletionTimestamp() == nil { // A deleted object has one, or is gone.
-			s.Find(verdict.Found(P4, verdict.ForTheDying, time.Now(), "The user's objects have a deletionTimestamp, and a finalizer holds them. What was made for them was deleted, and the program has made %s again.", o.Name))
+			s.Find(verdict.Found(P4, verdict.ForTheDying, time.Now(), "The user's objects have a deletionTimestamp, and a finalizer keeps them. Their dependents were deleted, and the program recreated %s.", o.Name))
 		}
 	}
 }
@@ -378,7 +378,7 @@ func opposeFirst(s *stage.Stage) {
 			}
 		}
 	}
-	stage.Check(stage.NotJudged("the program sets no value back"))
+	stage.Check(stage.NotJudged("the program reverts no change"))
 }
 
 // namesTaken plays the script until the program makes objects, while other objects have their names. The
@@ -390,7 +390,7 @@ func namesTaken(s *stage.Stage) {
 	var strangers []*stage.Stored
 	for _, o := range t.Ends[first].Made {
 		if t.Generated[o.Resource.Resource] {
-			stage.Check(stage.NotJudged("what the program makes has another name each time"))
+			stage.Check(stage.NotJudged("the program's objects have different names each time"))
 		}
 		strangers = append(strangers, stranger(s, o))
 	}
@@ -406,16 +406,16 @@ func namesTaken(s *stage.Stage) {
 	}
 	s.Quiet(2*silence, patienceAtRest)
 	if now := accepted(s, s.Begin); len(now) > written {
-		s.Find(verdict.Found(P2, verdict.Noisy, time.Now(), "The names of what the program makes are taken. What has them was changed, and the program has written because of that: %s", now[written].String()))
+		s.Find(verdict.Found(P2, verdict.Noisy, time.Now(), "Other objects have the names of the program's objects. They were changed, and the program wrote because of that: %s", now[written].String()))
 	}
 	for _, o := range strangers {
 		now, err := s.Client(o.Resource).Get(s.Ctx, o.GetName(), metav1.GetOptions{})
 		stage.Check(scenario.IgnoreNotFound(err))
 		switch {
 		case err != nil || now.GetUID() != o.GetUID():
-			s.Find(verdict.Found(P5, verdict.Foreign, time.Now(), "The program has deleted %s, which is not its own.", o.Name))
+			s.Find(verdict.Found(P5, verdict.Foreign, time.Now(), "The program deleted %s, which belongs to another owner.", o.Name))
 		case !script.WrittenBy(now, t.IsProgram).Empty():
-			s.Find(verdict.Found(P5, verdict.Foreign, time.Now(), "The program has written %s, which is not its own.", o.Name))
+			s.Find(verdict.Found(P5, verdict.Foreign, time.Now(), "The program wrote %s, which belongs to another owner.", o.Name))
 		}
 		remove(s, o)
 	}

@@ -31,9 +31,9 @@ func TestScriptThatCannotBeJudged(t *testing.T) {
 	silent := worthwhile(told)
 	told.Ends = []stage.End{{}, {Writes: []verdict.Request{{}}}}
 	for want, err := range map[string]error{
-		"foos.yaml:6: after no step has kubectl left an object": nobody,
-		"(it reads: configmaps)":                                nobody,
-		"foos.yaml:6: in no step has the program written":       silent,
+		"foos.yaml:6: no step leaves an object in the namespace": nobody,
+		"(it reads: configmaps)":                                 nobody,
+		"foos.yaml:6: the program writes nothing in any step":    silent,
 	} {
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("the error is %v, want one with %q", err, want)
@@ -49,7 +49,7 @@ func TestScriptThatCannotBeJudged(t *testing.T) {
 func TestNothingIsTested(t *testing.T) {
 	told := &stage.Told{Script: &script.Script{Steps: []script.Step{{}, {}}}, Ends: []stage.End{{Stored: script.Snapshot{"foos a": script.AnObject}}, {}}}
 	s := &stage.Stage{World: &stage.World{Judge: &stage.Judge{Told: told}}}
-	for reason, step := range map[string]stage.Step{"creates no object": makes, "no request that the fault could meet": met, "there is no object": startsAfter(1)} {
+	for reason, step := range map[string]stage.Step{"creates no object": makes, "no request to which the fault applies": met, "no object exists after the step": startsAfter(1)} {
 		if err := stage.Try(func() { step(s) }); err == nil || !strings.Contains(err.Error(), reason) {
 			t.Errorf("the error is %v, want one with %q", err, reason)
 		}

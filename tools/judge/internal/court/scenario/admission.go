@@ -116,7 +116,7 @@ func withPolicy(on admissionv1.OperationType, mutation admissionv1.Mutation, eff
 
 // inEffect waits until the quota or the policy, or its deletion, is in effect.
 func inEffect(s *stage.Stage, is func() bool) {
-	s.Needs(30*time.Second, is, "the API server has not heard of the quota or the policy")
+	s.Needs(30*time.Second, is, "the quota or policy has not taken effect")
 }
 
 // elsewhere takes steps between begin and end in memory, and the step real on a control plane.

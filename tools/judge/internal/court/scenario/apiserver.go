@@ -22,7 +22,7 @@ func apiServer(w *stage.World, signal syscall.Signal) error {
 	binary := filepath.Join(w.Plane.Home, "cluster", "state", "clusters", w.Plane.Name, "bin", "kube-apiserver")
 	pids := stage.Processes("cmdline", binary)
 	if len(pids) != 1 {
-		return fmt.Errorf("the API server of the judge does not run, or %d times", len(pids))
+		return fmt.Errorf("want 1 kube-apiserver of the judge's cluster, found %d", len(pids))
 	}
 	return syscall.Kill(pids[0], signal)
 }

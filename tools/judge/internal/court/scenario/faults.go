@@ -72,7 +72,7 @@ func Disturbed(d time.Duration, disturb func(*stage.Stage) handler, steps ...sta
 // fewFailures fails if more than most requests were rejected since a moment: P7.
 func fewFailures(s *stage.Stage, since time.Time, most int) {
 	if failed := s.Failed(since); len(failed) > most {
-		s.Find(verdict.Found(P7, verdict.Flood, time.Now(), "In %s the program has sent %d requests that were refused; a program that doubles its pauses sends %d at most.",
+		s.Find(verdict.Found(P7, verdict.Flood, time.Now(), "In %s %d requests of the program were rejected; a program with an exponential back-off sends at most %d.",
 			time.Since(since).Round(time.Second), len(failed), most))
 	}
 }
@@ -126,7 +126,7 @@ func withoutBookmark(bound time.Duration) stage.Step {
 		s.Within(bound, func() bool {
 			return len(s.Running()) == 0 || !s.History.Behind() && len(s.History.Wrong()) == 0
 		}, func() verdict.Finding {
-			return verdict.Found(P1, verdict.Waiting, time.Now(), "The program was started behind a proxy that loses bookmarks. After %s it has not served Foo b, and still runs.", bound)
+			return verdict.Found(P1, verdict.Waiting, time.Now(), "The program was started behind a proxy that loses bookmarks. After %s Foo b is not reconciled, and the program still runs.", bound)
 		})
 	}
 }
@@ -144,7 +144,7 @@ func tells(name string, available int32) stage.Step {
 			}
 			return has == available && foo.Status.AvailableReplicas == available
 		}, func() verdict.Finding {
-			return verdict.Found(P1, verdict.Untold, time.Now(), "Deployment %s has %d available replicas (expected: %d). The status of Foo %s (revision %s) says %d. It is still so after %s.",
+			return verdict.Found(P1, verdict.Untold, time.Now(), "Deployment %s has %d available replicas (expected: %d). The status of Foo %s (revision %s) says %d, even after %s.",
 				foo.Spec.DeploymentName, has, available, name, foo.ResourceVersion, foo.Status.AvailableReplicas, s.Bound)
 		})
 	}
@@ -256,7 +256,7 @@ func Second(s *stage.Stage) {
 	}
 	s.Pause(begins)
 	if ended := p.Ended(); ended != "" {
-		stage.Check(stage.NotJudged(fmt.Sprintf("a second process of the command ends (%s). If both want the same port, let each take a free one (port 0). It printed at last:\n%s", ended, p.Words(5))))
+		stage.Check(stage.NotJudged(fmt.Sprintf("a second process of the command exits (%s). If both use the same port, let each take a free one (port 0). Its last output:\n%s", ended, p.Words(5))))
 	}
 }
 
@@ -277,12 +277,12 @@ func served(names ...string) stage.Step {
 				f := s.History.Foo(name)
 				d := s.History.Deployment(f.Spec.DeploymentName)
 				if d == nil || oracle.ControllerOf(d) != f.UID {
-					waits = fmt.Sprintf("Foo %s (generation %d) asks for Deployment %s, and does not control it.", name, f.Generation, f.Spec.DeploymentName)
+					waits = fmt.Sprintf("Foo %s (generation %d) asks for Deployment %s, but does not control it.", name, f.Generation, f.Spec.DeploymentName)
 				}
 			}
 			return waits == ""
 		}, func() verdict.Finding {
-			return verdict.Found(P1, verdict.Deadlocked, time.Now(), "%s It is still so after %s.", waits, s.Bound)
+			return verdict.Found(P1, verdict.Deadlocked, time.Now(), "%s This has not changed in %s.", waits, s.Bound)
 		})
 	}
 }
@@ -302,13 +302,13 @@ func renamedBack(name, other string) stage.Step {
 		})
 		defer s.Proxy.Intercept(nil)
 		changeFoo(name, stage.Object{"deploymentName": other})(s)
-		s.Needs(s.Bound, func() bool { return len(back) > 0 }, "the program has sent no DELETE of the Deployment of the earlier name")
+		s.Needs(s.Bound, func() bool { return len(back) > 0 }, "the program has not sent a DELETE of the Deployment with the earlier name")
 		stage.Check(<-back)
 		if s.Await(verdict.OnTheWay, func() bool {
 			d := s.History.Deployment(name)
 			return d == nil || d.UID != uid || d.DeletionTimestamp != nil
 		}) {
-			s.Find(verdict.Found(P1, verdict.Overtaken, time.Now(), "Foo %s named Deployment %s, and then Deployment %s again, before the API server had the program's DELETE of that one. It has deleted the Deployment that the Foo asks for.", name, other, name))
+			s.Find(verdict.Found(P1, verdict.Overtaken, time.Now(), "Foo %s was renamed to Deployment %s, and back to Deployment %s before the API server received the program's DELETE of the latter. The program deleted the Deployment that the Foo asks for.", name, other, name))
 		}
 	}
 }
@@ -322,7 +322,7 @@ func FewTries(ofStatus bool, most int, why *verdict.Lesson, steps ...stage.Step)
 			for _, w := range s.Tries(begin) {
 				if write := w.Method + " " + w.Target.String(); (w.Target.Subresource == "status") == ofStatus {
 					if tried[write]++; tried[write] == most+1 {
-						s.Find(verdict.Found(P7, why, w.At, "The program has repeated %s %d times in %s; %d times are enough.", write, most+1, w.At.Sub(begin).Round(time.Millisecond), most))
+						s.Find(verdict.Found(P7, why, w.At, "The program sent %s %d times in %s; at most %d are allowed.", write, most+1, w.At.Sub(begin).Round(time.Millisecond), most))
 					}
 				}
 			}

@@ -37,7 +37,7 @@ func withoutSchema(steps ...stage.Step) stage.Step {
 			refused = stage.Try(func() { MakeFoo("without-spec", nil)(s) })
 			return refused == nil
 		}) {
-			stage.Check(fmt.Errorf("the API server still has the schema: %w", refused))
+			stage.Check(fmt.Errorf("the API server still validates against the schema: %w", refused))
 		}
 		defer func() { stage.Check(s.Plane.Install()) }()
 		// Before the schema is restored: with it, a bad Foo with a finalizer could not be deleted.
@@ -148,9 +148,9 @@ func goodBeside(s *stage.Stage) {
 		return len(s.Requests(time.Now().Add(-time.Second), func(r verdict.Request) bool { return !r.Watch })) == 0
 	})
 	took := goodFoos(s, "beside")
-	s.Remark("a good Foo takes %s alone, %s beside bad ones", s.Alone.Round(time.Millisecond), took.Round(time.Millisecond))
+	s.Remark("a good Foo takes %s without bad ones, %s with them", s.Alone.Round(time.Millisecond), took.Round(time.Millisecond))
 	if took > 5*s.Alone+2*time.Second {
-		s.Find(verdict.Found(P8, verdict.Delayed, time.Now(), "A good Foo gets its Deployment after %s; alone it was %s.", took.Round(time.Millisecond), s.Alone.Round(time.Millisecond)))
+		s.Find(verdict.Found(P8, verdict.Delayed, time.Now(), "A good Foo gets its Deployment after %s; without bad Foos it takes %s.", took.Round(time.Millisecond), s.Alone.Round(time.Millisecond)))
 	}
 }
 
@@ -162,7 +162,7 @@ func goodFoos(s *stage.Stage, name string) (longest time.Duration) {
 		begin := s.Canary.Now()
 		createFoo(good, good, 1)(s)
 		s.Within(s.Bound, func() bool { return s.History.Deployment(good) != nil }, func() verdict.Finding {
-			return verdict.Found(P1|P8, verdict.Delayed, time.Now(), "Foo %s asks for Deployment %s. There is none after %s.", good, good, s.Bound)
+			return verdict.Found(P1|P8, verdict.Delayed, time.Now(), "Foo %s asks for Deployment %s, which does not exist after %s.", good, good, s.Bound)
 		})
 		longest = max(longest, s.Canary.Now()-begin)
 	}

@@ -44,7 +44,7 @@ func idle(d time.Duration) stage.Step {
 				return
 			}
 			if tries > 0 || !s.History.StatusChangedSince(changes) {
-				s.Find(verdict.Found(P2, verdict.Noisy, time.Now(), "Nothing has happened for %s, and the program has sent %d writes. The first: %s", d, len(writes), writes[0].String()))
+				s.Find(verdict.Found(P2, verdict.Noisy, time.Now(), "Nothing happened for %s, but the program sent %d writes. The first: %s", d, len(writes), writes[0].String()))
 				return
 			}
 		}
@@ -70,7 +70,7 @@ func restarted(s *stage.Stage) {
 	s.Take(createFoo("probe", "probe", 1), converged, stage.Silent)
 	writes := slices.DeleteFunc(s.WritesSince(begin), func(r verdict.Request) bool { return r.Target.Name == "" || r.Target.Name == "probe" })
 	if len(writes) > 0 {
-		s.Find(verdict.Found(P2, verdict.Noisy, time.Now(), "The program was started again, and nothing had changed. It has sent %d writes for objects that are as asked. The first: %s", len(writes), writes[0].String()))
+		s.Find(verdict.Found(P2, verdict.Noisy, time.Now(), "The program was restarted and nothing had changed, but it sent %d writes of objects that are already as desired. The first: %s", len(writes), writes[0].String()))
 	}
 }
 
@@ -85,7 +85,7 @@ func staysAlone(name string) stage.Step {
 				return
 			}
 		}
-		s.Find(verdict.Found(P4, verdict.ForTheDying, time.Now(), "The Foo has a deletionTimestamp, and a finalizer holds it. Its Deployment %s was deleted, and the program has made it again, twice (revision %s).", name, d.ResourceVersion))
+		s.Find(verdict.Found(P4, verdict.ForTheDying, time.Now(), "The Foo has a deletionTimestamp, and a finalizer keeps it. Its Deployment %s was deleted, and the program recreated it twice (revision %s).", name, d.ResourceVersion))
 	}
 }
 
@@ -98,7 +98,7 @@ func freed(names ...string) stage.Step {
 		for _, name := range names {
 			switch d := s.History.Deployment(name); {
 			case d == nil:
-				s.Fail(verdict.Found(P5, verdict.Freed, time.Now(), "The Foo was deleted so that its Deployment stays. The Deployment %s is gone.", name))
+				s.Fail(verdict.Found(P5, verdict.Freed, time.Now(), "The Foo was deleted with the propagation policy Orphan, but its Deployment %s is gone.", name))
 			case oracle.ControllerOf(d) != "":
 				patchDeployment(name, stage.Object{"metadata": stage.Object{"ownerReferences": nil}})(s)
 				patchFoo(name, stage.Object{"metadata": stage.Object{"finalizers": nil}})(s)
@@ -136,7 +136,7 @@ func claimsNothing(name string) stage.Step {
 			d = s.History.Deployment(foo.Spec.DeploymentName)
 			return d == nil || oracle.Complete(d) || !meta.IsStatusConditionTrue(foo.Status.Conditions, "Ready")
 		}, func() verdict.Finding {
-			return verdict.Found(P1, verdict.Claimed, time.Now(), "The condition Ready of Foo %s (revision %s) is True. Deployment %s (revision %s) asks for %d replicas and has %d, %d of them of its template, %d available.",
+			return verdict.Found(P1, verdict.Claimed, time.Now(), "The condition Ready of Foo %s (revision %s) is True. Deployment %s (revision %s) asks for %d replicas. It has %d: %d are up to date, %d are available.",
 				name, foo.ResourceVersion, d.Name, d.ResourceVersion, oracle.Replicas(d), d.Status.Replicas, d.Status.UpdatedReplicas, d.Status.AvailableReplicas)
 		})
 	}
@@ -150,7 +150,7 @@ func deleteNamespace(s *stage.Stage) {
 		_, err := namespaces.Get(s.Ctx, s.Namespace, metav1.GetOptions{})
 		return apierrors.IsNotFound(err)
 	}, func() verdict.Finding {
-		return verdict.Found(P4, verdict.Orphaned, time.Now(), "The namespace was deleted, and after %s it is still there.", s.Bound)
+		return verdict.Found(P4, verdict.Orphaned, time.Now(), "The namespace was deleted, but still exists after %s.", s.Bound)
 	})
 	fewFailures(s, begin, 40)
 }

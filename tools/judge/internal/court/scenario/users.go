@@ -85,7 +85,7 @@ func createFooAgain(name, deployment string, replicas int64) stage.Step {
 		}) {
 			stage.Check(refused)
 		} else {
-			s.Remark("Foo %s was not created again: a finalizer holds the old one", name)
+			s.Remark("Foo %s was not recreated: a finalizer keeps the old one", name)
 		}
 	}
 }

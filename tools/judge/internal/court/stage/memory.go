@@ -89,7 +89,7 @@ func (s *Stage) newProcess() (process, error) {
 func (p *inMemory) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	time.Sleep(latency)
 	if s := p.stage; s.sent.Add(1) == mostRequests {
-		s.Find(verdict.Found(verdict.P7, verdict.Restless, time.Now(), "The program has sent %d requests in %s. It was stopped.", mostRequests, time.Since(s.Begin).Round(time.Millisecond)))
+		s.Find(verdict.Found(verdict.P7, verdict.Restless, time.Now(), "The program sent %d requests in %s, and was stopped.", mostRequests, time.Since(s.Begin).Round(time.Millisecond)))
 		s.exits.Store(mostExits)
 		p.Kill()
 	}
@@ -108,7 +108,7 @@ func (p *inMemory) began() time.Time { return p.started }
 
 func (p *inMemory) peak() uint64 { return 0 }
 
-func (p *inMemory) Words(int) string { return "\t(what it prints is not kept in memory)" }
+func (p *inMemory) Words(int) string { return "\t(output is not kept in memory)" }
 
 func (p *inMemory) Kill() { p.kill() }
 
@@ -126,7 +126,7 @@ func (p *inMemory) Stop(patience time.Duration) (remark string) {
 	select {
 	case <-p.done:
 	case <-time.After(patience):
-		remark = fmt.Sprintf("runs on for %s after its context is done", patience)
+		remark = fmt.Sprintf("keeps running for %s after its context is done", patience)
 	}
 	p.kill()
 	return remark
@@ -140,7 +140,7 @@ func (s *Stage) stopInMemory() error {
 		select {
 		case <-p.done:
 		case <-time.After(time.Minute):
-			s.Find(verdict.Found(verdict.P7, verdict.Stays, time.Now(), "Its context is done, and run has not returned after a minute."))
+			s.Find(verdict.Found(verdict.P7, verdict.Stays, time.Now(), "run has not returned a minute after its context was done."))
 			s.World.Stuck = true
 			return nil
 		}

@@ -87,7 +87,7 @@ func (p *program) Kill() {
 // was left.
 func (p *program) Stop(patience time.Duration) (remark string) {
 	if err := p.Process.Stop(patience); errors.Is(err, subprocess.ErrKilled) {
-		remark = fmt.Sprintf("runs on for %s after SIGTERM", patience)
+		remark = fmt.Sprintf("keeps running for %s after SIGTERM", patience)
 	}
 	for end := time.Now().Add(time.Second); remark == "" && len(p.processes()) > 0; time.Sleep(20 * time.Millisecond) {
 		if time.Now().After(end) {
@@ -154,7 +154,7 @@ func (t *Tail) Lines(n int) string {
 	defer t.mu.Unlock()
 	text := strings.ToValidUTF8(strings.TrimSpace(string(t.kept)), "?")
 	if text == "" {
-		return "\t(it has printed nothing)"
+		return "\t(no output)"
 	}
 	lines := strings.Split(text, "\n")
 	if crashed := crash(lines); crashed != nil {

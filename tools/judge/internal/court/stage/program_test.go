@@ -37,7 +37,7 @@ func TestKubeconfig(t *testing.T) {
 func TestNothingIsLeft(t *testing.T) {
 	for _, test := range []struct{ reason, script, remark string }{
 		{"it ends when it is asked to", `echo ready; exec sleep 1000`, ""},
-		{"it ignores SIGTERM", `trap "" TERM; echo ready; while :; do sleep 1; done`, "runs on"},
+		{"it ignores SIGTERM", `trap "" TERM; echo ready; while :; do sleep 1; done`, "keeps running"},
 		{"a child leaves the group and lives on", `setsid sh -c 'trap "" TERM; echo ready; while :; do sleep 1; done' & wait`, "leaves processes behind"},
 		{"it prints without end", `head -c 100000 /dev/zero; while :; do echo more and more ready; done`, ""},
 	} {

@@ -245,7 +245,7 @@ func (t *Told) word(sc *Scenario, f *verdict.Finding) bool {
 	if t.Controller != "" {
 		again += fmt.Sprintf(" CONTROLLER='%s'", t.Controller)
 	}
-	f.Text += fmt.Sprintf("\nSee it again: %s. If it is meant so, add to %s:\nallow:\n- %s",
+	f.Text += fmt.Sprintf("\nTo repeat it: %s. To accept it, add to %s:\nallow:\n- %s",
 		again, filepath.Base(t.File), strings.Join(f.Allow[:min(len(f.Allow), MostLines)], "\n- "))
 	return true
 }

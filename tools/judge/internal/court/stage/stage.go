@@ -127,13 +127,13 @@ func (w *World) Perform(ctx context.Context, sc *Scenario, steps ...Step) (*Stag
 	if s.History.Complete() {
 		s.Find(s.History.OverTime(append(s.Blind, s.Canary.Slow(s.Begin)...))...)
 	} else {
-		s.Remark("the judge has missed versions, and has not reviewed the others")
+		s.Remark("the judge missed some versions, so it checked none of the history")
 	}
 	s.Explain()
 	if errors.Is(err, errShort) {
 		err = nil
 		if t := s.Judge.Told; t != nil && !sc.Calibrates && len(s.Findings) > 0 && s.Part.Step >= 0 {
-			s.Remark("the scenario has ended with step %s: what would come after this is not judged until it is mended, or allowed", t.Steps[s.Part.Step].Name)
+			s.Remark("the scenario ended at step %s: the judge checks later steps once you have fixed or allowed this", t.Steps[s.Part.Step].Name)
 		}
 	}
 	return s, err
@@ -244,9 +244,9 @@ func (s *Stage) weigh() {
 	const most = 1 << 30
 	for _, p := range s.Running() {
 		if peak := p.peak(); peak > most {
-			s.Find(verdict.Found(verdict.P7, verdict.Heavy, time.Now(), "The program has held %d MiB.", peak>>20))
+			s.Find(verdict.Found(verdict.P7, verdict.Heavy, time.Now(), "The program used %d MiB of memory.", peak>>20))
 		} else if s.Scenario.Name == "thousand" {
-			s.Remark("it has held %d MiB", peak>>20)
+			s.Remark("it used %d MiB of memory", peak>>20)
 		}
 	}
 }

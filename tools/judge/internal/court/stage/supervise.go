@@ -54,7 +54,7 @@ func (s *Stage) supervise(p process) {
 		return
 	}
 	if !s.lostLease() {
-		s.Find(verdict.Found(verdict.P7, verdict.Exits, time.Now(), "The program ended by itself: %s. It printed at last:\n%s", p.Ended(), p.Words(8)))
+		s.Find(verdict.Found(verdict.P7, verdict.Exits, time.Now(), "The program exited: %s. Its last output:\n%s", p.Ended(), p.Words(8)))
 	}
 	if Try(func() { s.Pause(time.Second) }) == nil {
 		s.startAgain()
@@ -126,7 +126,7 @@ func (s *Stage) Ready() {
 		running := s.Running()
 		heard := len(running) > 0 && s.heardSince(running[len(running)-1].began())
 		if !heard && !known && len(running) > 0 && running[0].Ended() != "" {
-			Check(fmt.Errorf("the command ended before it sent a request: %s. It printed at last:\n%s", running[0].Ended(), running[0].Words(20)))
+			Check(fmt.Errorf("the command exited before it sent a request: %s. Its last output:\n%s", running[0].Ended(), running[0].Words(20)))
 		}
 		return heard
 	}) {
@@ -135,15 +135,15 @@ func (s *Stage) Ready() {
 	}
 	switch {
 	case known:
-		s.Fail(verdict.Found(verdict.P1, verdict.Absent, time.Now(), "The program was started again, and for %s no request came.", bound))
+		s.Fail(verdict.Found(verdict.P1, verdict.Absent, time.Now(), "The program was restarted, and sent no request for %s.", bound))
 	case s.Judge.Contract != nil:
-		Check(fmt.Errorf("run has sent no request within %s with the config that it was given", bound))
+		Check(fmt.Errorf("run sent no request with its config within %s", bound))
 	}
 	printed := ""
 	for _, p := range s.Running() {
 		printed += p.Words(20)
 	}
-	Check(fmt.Errorf("no request came through the proxy within %s. The program must use the kubeconfig that $KUBECONFIG names; if it wants a flag, write {kubeconfig} in the command, as in --kubeconfig {kubeconfig}. It printed at last:\n%s", bound, printed))
+	Check(fmt.Errorf("the proxy received no request within %s. The program must use the kubeconfig that $KUBECONFIG names; if it needs a flag, write {kubeconfig} in the command, as in --kubeconfig {kubeconfig}. Its last output:\n%s", bound, printed))
 }
 
 func (s *Stage) Running() []process {

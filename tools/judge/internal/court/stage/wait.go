@@ -139,7 +139,7 @@ func (s *Stage) Quiet(d, patience time.Duration) bool {
 func Silent(s *Stage) {
 	const quiet, patience = 2 * time.Second, 30 * time.Second
 	if !s.Quiet(quiet, patience) {
-		s.Fail(verdict.Found(verdict.P2, verdict.Noisy, time.Now(), "There is nothing to do, and for %s the program has not been silent for %s: %d writes in the last 10 s.", patience, quiet, len(s.WritesSince(time.Now().Add(-10*time.Second)))))
+		s.Fail(verdict.Found(verdict.P2, verdict.Noisy, time.Now(), "Nothing differs, but in %s the program was never silent for %s: %d writes in the last 10 s.", patience, quiet, len(s.WritesSince(time.Now().Add(-10*time.Second)))))
 	}
 }
 
@@ -164,7 +164,7 @@ func (s *Stage) Converge(bound time.Duration) {
 	var theirs []verdict.Finding
 	for _, f := range wrong {
 		if f.Property != 0 {
-			f.Text, f.At = fmt.Sprintf("%s It is still so after %s.", f.Text, bound), time.Now()
+			f.Text, f.At = fmt.Sprintf("%s This has not changed in %s.", f.Text, bound), time.Now()
 			theirs = append(theirs, f)
 		}
 	}
@@ -173,13 +173,13 @@ func (s *Stage) Converge(bound time.Duration) {
 	case len(writes) > 3:
 		theirs = append(theirs, verdict.Found(verdict.P1|verdict.P2, verdict.Noisy, time.Now(), "%s After %s the program still writes: %d times in the last 10 s.", wrong[0].Text, bound, len(writes)))
 	default:
-		Check(NotJudged("the controllers of Kubernetes are not done after " + bound.String() + ": " + wrong[0].Text))
+		Check(NotJudged("the controllers of Kubernetes have not finished after " + bound.String() + ": " + wrong[0].Text))
 	}
 	s.Fail(theirs...)
 }
 
 // Late: the judge has not received its own writes.
-const Late = "the judge's own watch is late"
+const Late = "the judge's own watch lags behind"
 
 // Failed returns the requests since a moment that were rejected with 403, 422, 429 or 5xx.
 func (s *Stage) Failed(since time.Time) []verdict.Request {

@@ -28,13 +28,13 @@ type property struct {
 
 // all are the properties, in the order of the columns.
 var all = []property{
-	{P1, "P1", "converges", "It converges, and stays: each Foo has the one Deployment that it asks for and a true status.availableReplicas; where the name is another's, the Foo has none and no replicas. Once reached, the program itself does not undo it."},
-	{P2, "P2", "silent", "Silence: when there is nothing to do, it writes no Foo and no Deployment. Events and Leases do not count."},
-	{P3, "P3", "never two", "Never two: at no revision does one Foo control two Deployments, except between a rename and its clean-up."},
-	{P4, "P4", "no orphan", "No orphan: no Deployment is left of a Foo that is gone, or of a name that a Foo had."},
-	{P5, "P5", "nothing foreign", "Nothing foreign: at no revision has it written a Deployment that its Foo does not control, or the spec of a Foo."},
-	{P6, "P6", "the same end", "The same end: after a fault, the Deployments and the status are those of a run without it."},
-	{P7, "P7", "bounded", "Bounded: while its requests fail, or what it writes is undone again and again, it sends few of them; it needs at most 1 GiB, and it does not exit."},
+	{P1, "P1", "converges", "It converges, and stays: each Foo has the one Deployment that it asks for and the correct status.availableReplicas. If another owner has the Deployment's name, the Foo has no Deployment and reports 0. The program does not undo a state that it has reached."},
+	{P2, "P2", "silent", "Silence: if nothing differs, it writes no Foo and no Deployment. Events and Leases do not count."},
+	{P3, "P3", "never two", "Never two: at no revision does one Foo control two Deployments, except during a rename."},
+	{P4, "P4", "no orphan", "No orphan: no Deployment remains of a deleted Foo, or under an earlier name of a Foo."},
+	{P5, "P5", "nothing foreign", "Nothing foreign: it never writes a Deployment that no Foo controls, or the spec of a Foo."},
+	{P6, "P6", "the same end", "The same end: after a fault, the Deployments and the status are the same as without the fault."},
+	{P7, "P7", "bounded", "Bounded: while its requests fail or its writes are undone, it sends few requests. It uses at most 1 GiB, and does not exit."},
 	{P8, "P8", "no good Foo waits", "A good Foo does not wait for bad ones: it takes at most 5 times as long as alone, plus 2 s."},
 }
 

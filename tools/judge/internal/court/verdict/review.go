@@ -132,9 +132,9 @@ func (r *review) foreignWrite(v version, before *appsv1.Deployment) {
 	case was == "" && !v.deleted && !equality.Semantic.DeepEqual(owned(before), owned(d)):
 		r.add(P5, Foreign, v, "the program wrote Deployment %s, which no Foo controlled: %s.", d.Name, difference(before, d))
 	case was != "" && owner != "" && owner != was:
-		r.add(P5, Foreign, v, "the program took Deployment %s from the Foo that controlled it, for another one.", d.Name)
+		r.add(P5, Foreign, v, "the program took Deployment %s from the Foo that controlled it, and gave it to a different Foo.", d.Name)
 	case was != "" && owner == was && oracle.Replicas(before) != oracle.Replicas(d) && r.foos[was] != nil && !slices.Contains(r.foos[was].asked, oracle.Replicas(d)):
-		r.add(P5, Foreign, v, "the program gave Deployment %s %d replicas. Foo %s, which controls it, has never asked for that number.", d.Name, oracle.Replicas(d), r.foos[was].Name)
+		r.add(P5, Foreign, v, "the program gave Deployment %s %d replicas. Foo %s, which controls it, never asked for that number.", d.Name, oracle.Replicas(d), r.foos[was].Name)
 	}
 }
 
@@ -151,7 +151,7 @@ func (r *review) second(v version, owner *fooSoFar) {
 			if asked {
 				why = Undone
 			}
-			r.add(P3, why, v, "Foo %s asks for Deployment %s and controls two: %s, and %s, which was created now.", owner.Name, owner.Spec.DeploymentName, other.Name, v.deployment.Name)
+			r.add(P3, why, v, "Foo %s asks for Deployment %s and controls two: %s, and %s, which was just created.", owner.Name, owner.Spec.DeploymentName, other.Name, v.deployment.Name)
 			return
 		}
 	}
@@ -173,7 +173,7 @@ func (r *review) numberWritten(v version, owner *fooSoFar) {
 	case oracle.Replicas(d) == *owner.Spec.Replicas:
 		owner.reached = owner.Generation
 	case owner.reached == owner.Generation:
-		r.add(P1, Undone, v, "Foo %s (generation %d) asks for %d replicas, and Deployment %s had them. Now the program has set %d.", owner.Name, owner.Generation, *owner.Spec.Replicas, d.Name, oracle.Replicas(d))
+		r.add(P1, Undone, v, "Foo %s (generation %d) asks for %d replicas, and Deployment %s had them. Then the program set %d.", owner.Name, owner.Generation, *owner.Spec.Replicas, d.Name, oracle.Replicas(d))
 	}
 }
 
@@ -187,7 +187,7 @@ func (r *review) emptied(v version, before *appsv1.Deployment, owner *fooSoFar) 
 			return
 		}
 	}
-	r.add(P1, Gap, v, "the program deleted Deployment %s. Foo %s asks for %s, and has none now.", v.deployment.Name, owner.Name, owner.Spec.DeploymentName)
+	r.add(P1, Gap, v, "the program deleted Deployment %s. Foo %s asks for %s, and now controls no Deployment.", v.deployment.Name, owner.Name, owner.Spec.DeploymentName)
 }
 
 // owned returns the fields that only a Deployment's controller may write. The controllers of Kubernetes write
