@@ -58,13 +58,13 @@ func run(ctx context.Context, args []string) error {
 	o := connect.Options{QPS: -1}
 	flags.StringVar(&o.Kubeconfig, "kubeconfig", "", "kubeconfig `file` of the API server (default: $KUBECONFIG, then ~/.kube/config)")
 	flags.StringVar(&o.Context, "context", "", "`name` of a context of the kubeconfig (default: its current one)")
-	address := flags.String("page", "127.0.0.1:0", "`host:port` of the page, of this machine alone; \"\" for none")
+	address := flags.String("page", "127.0.0.1:0", "`host:port` of the page, on this machine only; \"\" for no page")
 	record := flags.String("record", "", "`file` for every step, for --replay, and for bin/replay, which shows it on a page")
 	replay := flags.String("replay", "", "print the log and the findings of a recording, a `file` of --record, and start nothing")
 	report := flags.String("report", "", "`file` for the findings and the summary, as JSON, at the end")
 	limit := flags.Duration("for", 0, "end after this time, such as 60s (default: with the program, or at Ctrl-C)")
 	var options proxy.Options
-	flags.StringVar(&options.Address, "listen", "127.0.0.1:0", "`host:port` to listen on, of this machine alone; port 0: any free one")
+	flags.StringVar(&options.Address, "listen", "127.0.0.1:0", "`host:port` to listen on, on this machine only; port 0: any free port")
 	flags.StringVar(&options.Role, "role", "", "YAML `file` of the program's Role or ClusterRole: reports its rights that were not used")
 	flags.StringVar(&options.Known, "known", "", "`file` of an earlier --report: its findings are not reported again")
 	flags.Func("allow", "`name` of a finding that is not reported; may be given several times", func(name string) error {
@@ -106,7 +106,7 @@ func run(ctx context.Context, args []string) error {
 // replayed returns the Proxy of a recording.
 func replayed(file string, o proxy.Options) (*proxy.Proxy, error) {
 	if o.Role != "" {
-		return nil, errors.New("--role: a recording does not have all requests: use it without --replay")
+		return nil, errors.New("--role: a recording lacks some requests: use it without --replay")
 	}
 	recording, err := os.Open(file)
 	if err != nil {
@@ -158,7 +158,7 @@ func cost(requests int64) string {
 	_ = syscall.Getrusage(syscall.RUSAGE_SELF, &used) // It has no reason to fail.
 	took := time.Duration(used.Utime.Nano() + used.Stime.Nano())
 	each := took / time.Duration(max(requests, 1))
-	return fmt.Sprintf("%d requests took %s of the processor here, its start included: %s each", requests, took.Round(time.Millisecond), each.Round(time.Microsecond))
+	return fmt.Sprintf("%d requests took %s of CPU time in look, including its start: %s each", requests, took.Round(time.Millisecond), each.Round(time.Microsecond))
 }
 
 // create creates the file that a flag names, nil for "". Only its owner can read it: objects are in it.
@@ -206,17 +206,17 @@ func program(ctx context.Context, p *proxy.Proxy, args []string) error {
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	started, err := subprocess.Start(cmd)
 	if err != nil {
-		return fmt.Errorf("the program does not start: %w: the path is seen from this folder", err)
+		return fmt.Errorf("the program does not start: %w: a relative path starts in the current folder", err)
 	}
 	silent := time.AfterFunc(unheard, func() {
 		if p.Requests() == 0 {
-			fmt.Fprintln(cmd.Stderr, "look: the program has asked the API server for nothing yet. Does it read $KUBECONFIG? If it wants a flag, write {kubeconfig} where the path belongs")
+			fmt.Fprintln(cmd.Stderr, "look: the program has not sent a request yet. Does it read $KUBECONFIG? If it needs a flag, write {kubeconfig} instead of the path")
 		}
 	})
 	defer silent.Stop()
 	_ = started.Wait(ctx)
 	if ctx.Err() == nil {
-		return fmt.Errorf("the program ended, %s: a controller runs on", started.Ended())
+		return fmt.Errorf("the program ended, %s: a controller must keep running", started.Ended())
 	}
 	_ = started.Stop(patience)
 	return nil

@@ -58,7 +58,7 @@ func TestBadInput(t *testing.T) {
 		"no such file or directory":                       {"--kubeconfig=/nowhere"},
 		"is the cluster running":                          {"--kubeconfig=" + kubeconfig(t, "http://127.0.0.1:1")},
 		"give another port":                               {to, "--listen=" + taken.Addr().String()},
-		"for the proxy has your credentials":              {to, "--listen=:0", "--", "true"},
+		"the proxy has your credentials":                  {to, "--listen=:0", "--", "true"},
 		"--page: cannot listen":                           {to, "--page=" + taken.Addr().String(), "--", "true"},
 		"give one of all-secrets":                         {to, "--allow=all"},
 		"give a file of --record":                         {"--replay=/nowhere/file"},
@@ -74,7 +74,7 @@ func TestBadInput(t *testing.T) {
 		"the program does not start":                      {to, "--", "/nowhere/program"},
 		"the program ended, exit status 7":                {to, "--", "sh", "-c", "exit 7"},
 		"the program ended, exit status 0":                {to, "--", "true"},
-		"Does it read $KUBECONFIG? If it wants a flag, w": {to, "--", "sleep", "0.1"},
+		"Does it read $KUBECONFIG? If it needs a flag, w": {to, "--", "sleep", "0.1"},
 	} {
 		t.Run(want, func(t *testing.T) {
 			output := printed(t)

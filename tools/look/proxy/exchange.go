@@ -124,7 +124,7 @@ func (x *exchange) readable(accept string) string {
 		case kind == runtime.ContentTypeProtobuf && (x.partial || wire.IsBuiltIn(x.Target.Group) && !strings.Contains(parameters, "as=")):
 		default:
 			if _, again := x.proxy.unreadable.LoadOrStore(x.resource+kind, true); !again {
-				x.proxy.remark("look", "%s of %s cannot be read here: the API server is asked for JSON", kind, x.resource)
+				x.proxy.remark("look", "look cannot decode %s of %s, so it requests JSON", kind, x.resource)
 			}
 			return runtime.ContentTypeJSON
 		}

@@ -83,7 +83,7 @@ stream ended  |  |
 request sent default/a |  | 
 request answered default/a | sent | PUT /apis/apps/v1/namespaces/default/deployments/a → 200: spec.replicas 1 → 3  (because Deployment default/a was added, 1ms before)
 stream listed  | listed | 0 of widgets.example.com
-program said  | look | application/vnd.kubernetes.protobuf of widgets.example.com cannot be read here: the API server is asked for JSON
+program said  | look | look cannot decode application/vnd.kubernetes.protobuf of widgets.example.com, so it requests JSON
 stream listed  | listed | 0 of widgets.example.com
 stream refused  | refused | list of widgets.example.com → 500 out of order
 stream refused  | refused | watch of deployments.apps in default → 410 

@@ -99,7 +99,7 @@ func TestFaults(t *testing.T) {
 			for range 20 {
 				_, _ = client.Get(context.Background(), "a", metav1.GetOptions{})
 			}
-		}, qps: 5, tells: `finding  client-limit: 8 requests in 1\.\d+s, the last is GET .*/deployments/a: one each 2..ms`},
+		}, qps: 5, tells: `finding  client-limit: 8 requests in 1\.\d+s, the last GET .*/deployments/a: one every 2..ms`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

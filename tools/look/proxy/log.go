@@ -125,7 +125,7 @@ func (p *Proxy) missing(n note, version string) {
 		if o != nil {
 			o.gone = true
 			p.happened(n, happening{n.Step, "deleted", "", o})
-			p.remark("deleted", "%s: gone while nobody watched", o)
+			p.remark("deleted", "%s: while no watch was open", o)
 		}
 	}
 	s.has = s.has.Union(n.told)

@@ -121,7 +121,7 @@ func New(ctx context.Context, config *rest.Config, o Options) (*Proxy, error) {
 func (p *Proxy) listen(address string) error {
 	server, err := serve.Listen(address, false, func(*net.TCPAddr) http.Handler { return p })
 	if err != nil {
-		return fmt.Errorf("--listen: %w (127.0.0.1:PORT, for the proxy has your credentials)", err)
+		return fmt.Errorf("--listen: %w (use 127.0.0.1:PORT: the proxy has your credentials)", err)
 	}
 	certificate, err := serve.NewCertificate([]string{"127.0.0.1", "::1"}, serve.Lifetime)
 	dir, err2 := os.MkdirTemp("", "look-")

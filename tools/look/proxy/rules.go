@@ -18,10 +18,10 @@ import (
 // table has all possible findings.
 var table = []Finding{
 	{Name: "no-op-write", What: "a write that changed nothing",
-		Advice: "Compare the object in the cache with the wanted one before you write, and treat a default of the API server as equal.",
+		Advice: "Compare the desired object with the cached one before you write, and treat fields that the API server sets by default as equal.",
 		See:    "controller/foo/status.go: updateStatus"},
 	{Name: "timestamp-write", What: "a write that changed time stamps only",
-		Advice: "Set a time stamp only when the value beside it changes, as meta.SetStatusCondition does.",
+		Advice: "Change a time stamp only together with its value, as meta.SetStatusCondition does.",
 		See:    "controller/foo/status.go: condition"},
 	{Name: "loop", What: "each write was caused by the event of the write before it, and changed the same fields",
 		Advice: "Compute the object from the current state only, with no clock, counter or random order, and skip the write if nothing differs.",
@@ -38,8 +38,8 @@ var table = []Finding{
 	{Name: "never-retried", What: "a rejected write that was not sent again",
 		Advice: "Return the error from the reconcile, so that the key is queued again with a back-off.",
 		See:    "controller/controller.go"},
-	{Name: "relist", What: "a list from the beginning, although no 410 asked for it",
-		Advice: "Open a watch that ended again from the last version that it delivered.",
+	{Name: "relist", What: "a new list, although no 410 required it",
+		Advice: "When a watch ends, open it again at the last version that it delivered.",
 		See:    "informer/informer.go"},
 	{Name: "short-watch", What: "a watch that ended within a second, twice or more in a row",
 		Advice: "Keep one watch open for minutes: check timeouts of the client and of proxies, and the lifetime of the context.",
@@ -176,7 +176,7 @@ func (p *Proxy) judgeRead(n note) {
 	p.found("list-of-watched", isExtra, n.place(), "%s", n)
 	p.found("get-of-watched", isSame, n.place(), "%s", n)
 	p.found("repeated-list", isList && s.polls >= mostPolls, n.place(), "%s, %d times", n, s.polls)
-	p.found("client-limit", isPaced, n.place(), "%d requests in %s, the last is %s: one each %s", mostPaced, ago(mostPaced*pause), n, ago(pause))
+	p.found("client-limit", isPaced, n.place(), "%d requests in %s, the last %s: one every %s", mostPaced, ago(mostPaced*pause), n, ago(pause))
 	p.found("all-secrets", isWhole && isAll && n.resource == "secrets" && !s.isListed, n.place(), "%s", n)
 	if isWhole {
 		s.expired, s.isListed = false, true
