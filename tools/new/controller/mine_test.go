@@ -121,7 +121,7 @@ func TestNameTaken(t *testing.T) {
 	}
 }
 
-// TestLeader: who has lost the Lease begins nothing more, and ends.
+// TestLeader: a process that loses the Lease starts no more reconciles, and exits.
 func TestLeader(t *testing.T) {
 	start(t, func(p *check.Program) {
 		p.Edit("/apis/coordination.k8s.io/v1/namespaces/default/leases/"+leaseName, func(lease *unstructured.Unstructured) {

@@ -60,7 +60,7 @@ func own(object *metav1.ObjectMeta, w *Widget) {
 	metav1.SetMetaDataLabel(object, label, "")
 }
 
-// writeConfigMap says what a Widget decides in its ConfigMap.
+// writeConfigMap sets the fields of the ConfigMap that a Widget decides.
 func (r *Reconciler) writeConfigMap(ctx context.Context, w *Widget) error {
 	name := metav1.ObjectMeta{Namespace: w.Namespace, Name: w.Name}
 	return writeOwned(ctx, r, w, r.Kube.CoreV1().ConfigMaps(w.Namespace), r.ConfigMapStore, &corev1.ConfigMap{ObjectMeta: name}, func(c *corev1.ConfigMap) {
