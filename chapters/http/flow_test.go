@@ -15,10 +15,9 @@ import (
 	"example.com/byhand/kit/check"
 )
 
-// TestFlow runs the program on a quiet day. Each Foo costs a POST and a PUT, whether it was listed
-// or watched, also in the watch after one that the server ended. The event of the program's PUT costs no
-// request, and neither does a label. A Foo that is being deleted gets no Deployment. The
-// permissions of config/rbac are exactly enough.
+// TestFlow runs the program on a quiet day. Each Foo costs a POST and a PUT, whether the list or
+// the first or second watch delivers it. The program's PUT and a label cause no request. A Foo that is
+// being deleted gets no Deployment. The program needs exactly the permissions of config/rbac.
 func TestFlow(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newServer(t)

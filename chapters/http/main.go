@@ -34,7 +34,7 @@ func start(ctx context.Context, args []string) error {
 	token := flags.String("token", "", "")
 	namespace := flags.String("namespace", "", "")
 	if flags.Parse(args) != nil || flags.NArg() > 0 {
-		return errors.New("usage: http [--server URL] [--token TOKEN] [--namespace NAME]; by default it talks to `kubectl proxy`, about the Foos of every namespace")
+		return errors.New("usage: http [--server URL] [--token TOKEN] [--namespace NAME]; the defaults are the address of `kubectl proxy` and all namespaces")
 	}
 	return explain(newController(*server, *token, http.DefaultClient, *namespace, os.Stdout).run(ctx))
 }

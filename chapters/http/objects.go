@@ -11,9 +11,8 @@ import (
 // fooAPI is the path of the API group and version that the CRD of Foos adds.
 const fooAPI = "/apis/samplecontroller.k8s.io/v1alpha1"
 
-// A Foo as a Go type has only the fields that this program reads or writes. Decoding drops
-// all others. So send a decoded object back only where the server takes a part of it and
-// keeps the rest, such as to the status subresource.
+// These types have only the fields that this program uses, and decoding drops all others. So
+// send a decoded Foo only to the status subresource, where the server keeps everything else.
 
 // Foo asks for one Deployment in its own namespace.
 type Foo struct {

@@ -15,17 +15,17 @@ import (
 	"example.com/byhand/kit/testkit"
 )
 
-// row is a row of the README's table. play injects the fault; its start starts a program and
-// returns when nothing moves anymore. An hour later the other fields check the result: how this
-// program broke, and (passes) what more the core must have done.
+// row is a row of the README's table. play injects the fault; it calls start, which starts a
+// program and waits until it is idle. An hour later the other fields check the result.
 type row struct {
 	name string
 	play func(s *server, start func())
-	// ends is a part of the error with which the program exits. It has not created the Foo
-	// "new"'s Deployment; the core has.
+	// ends is a part of the error with which this program exits. Only the core has created a
+	// Deployment for the Foo "new".
 	ends string
-	// floods: the program repeats its POST without a pause, and the Foo "new" has no status.
+	// floods: this program repeats its POST without a pause, and the Foo "new" has no status.
 	floods bool
+	// fails checks how this program broke, passes what the core did.
 	fails  func(t *testing.T, s *server, p *byHTTP)
 	passes func(t *testing.T, s *server, p *byCore)
 }
@@ -33,7 +33,7 @@ type row struct {
 var rows = []row{
 	{
 		name: "410 Gone",
-		// Between list and watch, more changes than the server remembers.
+		// More changes happen between list and watch than the server remembers.
 		play: func(s *server, start func()) {
 			s.create("first")
 			s.Intercept(once(isWatchOfFoos, func(http.ResponseWriter, *http.Request) bool {
@@ -195,7 +195,7 @@ var rows = []row{
 		},
 		floods: true,
 		passes: func(t *testing.T, s *server, p *byCore) {
-			// 5 ms, doubled up to 30 s, less up to half by jitter: 120 in an hour and 13 before, or 253.
+			// The delay doubles from 5 ms to 30 s: 13 attempts, then 120 an hour. Jitter can halve it: 253.
 			if n := s.count("POST deployments 403"); n < 120 || n > 260 {
 				t.Errorf("%d tries in an hour, want about 130 to 250", n)
 			}
