@@ -32,8 +32,8 @@ func inCluster(t *testing.T, way string) *world {
 	return newWorld(t, c.Config, c.Namespace, way)
 }
 
-// TestFourWays checks the README's table. Without controllers the counts are exact. The Deployment
-// controller writes as well: an Update conflicts with it, and a rejected apply is repeated after it.
+// TestFourWays checks the README's table. Without controllers the counts are exact. The
+// Deployment controller's writes add conflicts with an Update, and events that repeat a rejected apply.
 func TestFourWays(t *testing.T) {
 	for _, row := range rows(t) {
 		t.Run(row[1], func(t *testing.T) {
@@ -54,7 +54,7 @@ func document(what string) string {
 		"template":{"metadata":{"labels":{"a":"b"}},"spec":{"containers":[{%s,"image":"c"}]}}}}`, parts[2], parts[0], cmp.Or(parts[1], `"name":"c"`))
 }
 
-// step is one client's action: it sends a document, as an apply or in the way its name ends with.
+// step is one client's action: it sends a document as an apply, or as who says, such as "a by update".
 type step struct{ who, what string }
 
 func (w *world) do(s step) (err error) {

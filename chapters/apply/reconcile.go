@@ -32,7 +32,7 @@ import (
 // never change: an apply under a new name does not remove fields owned under the old one.
 const manager = "byhand-apply"
 
-// errAnother is for a client that decodes any kind.
+// errAnother is the error for a response that is not the written object. A client decodes any kind.
 var errAnother = errors.New("the response is a different object")
 
 // reconciler gives each Foo its Deployment. All fields must be set.
@@ -52,8 +52,8 @@ func (r *reconciler) Reconcile(ctx context.Context, key cache.ObjectName) (reque
 	}
 	foo := stored.(*v1alpha1.Foo)
 
-	// The core's cache has no managedFields, so read the Deployment. That is necessary before a
-	// first apply in any case, which would change another owner's Deployment.
+	// The core's cache has no managedFields, so read the Deployment. The read also protects another
+	// owner's Deployment from the first apply.
 	client := r.deployments.Deployments(foo.Namespace)
 	live, err := client.Get(ctx, foo.Spec.DeploymentName, metav1.GetOptions{})
 	switch {
@@ -163,7 +163,7 @@ func editOwners(live *appsv1.Deployment, givesReplicas bool) ([]byte, error) {
 	}
 	for i, entry := range edited.ManagedFields {
 		if givesReplicas && entry.Manager == manager && entry.Operation == metav1.ManagedFieldsOperationApply {
-			// No other field of an applied Deployment has this name. It may be the last field.
+			// No other field of an applied Deployment has this name. A comma may precede or follow it.
 			remove := strings.NewReplacer(`,"f:replicas":{}`, "", `"f:replicas":{},`, "", `"f:replicas":{}`, "")
 			edited.ManagedFields[i].FieldsV1 = metav1.NewFieldsV1(remove.Replace(entry.FieldsV1.GetRawString()))
 		}
