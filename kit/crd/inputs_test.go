@@ -32,13 +32,13 @@ type input struct {
 	Name                                      string
 	Spec, Status, Schema, Version, Definition object
 	Rows                                      []row
-	// Rejected is in the error for the definition. Accepted is that a real API server has no such error.
+	// Rejected is part of the error for the definition. Accepted reports that a real API server accepts it.
 	Rejected string
 	Accepted bool
 }
 
-// row is a request, and the answer: the object, how many objects, or the paths of the errors. A create
-// replaces the object of the rows before.
+// row is a request and the expected response: an object, a number of objects, or the paths of errors. A
+// create replaces the object of earlier rows.
 type row struct {
 	Create, Update, Status, Want json.RawMessage
 	Scale                        int

@@ -26,7 +26,7 @@ import (
 	"example.com/byhand/kit/testkit"
 )
 
-// leases is an API server of which the tests use one Lease.
+// leases is an API server. The tests use one Lease, at path.
 type leases struct{ *testkit.APIServer }
 
 const path = "/apis/coordination.k8s.io/v1/namespaces/default/leases/byhand"
@@ -167,8 +167,8 @@ func TestEndsWhileAcquiring(t *testing.T) {
 	})
 }
 
-// A leader that cannot renew ends, and keeps another process's Lease as it is. The context of its
-// work ends. When another process may lead, it begins no reconcile.
+// A leader that cannot renew cancels the context of its work and exits. It does not change the Lease of
+// another process, and begins no reconcile when another process may lead.
 func TestLeaseLost(t *testing.T) {
 	for reason, lose := range map[string]func(l leases){
 		"the server is out of order": func(l leases) {
@@ -201,7 +201,7 @@ func TestLeaseLost(t *testing.T) {
 				}
 				time.Sleep(15 * time.Second) // The lease duration.
 				if again, err := reconcile(t.Context(), cache.ObjectName{}); reconciles != 1 || again == 0 || err != nil {
-					t.Errorf("%d reconciles, again after %s, error %v; want only the one before, and again later", reconciles, again, err)
+					t.Errorf("%d reconciles, again after %s, error %v; want 1, a delay and no error", reconciles, again, err)
 				}
 				close(c.finish)
 			})
@@ -299,7 +299,7 @@ func TestJoinedIsRecent(t *testing.T) {
 	}
 }
 
-// A process that gets the right to write the Lease back takes part again, also if another leads.
+// A process that regains the right to write the Lease takes part again, even if another process leads.
 func TestJoinedAgain(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := newLeases()

@@ -115,7 +115,7 @@ func testUpAgain(t *testing.T, c *testCluster) {
 			t.Errorf("it runs %v, want %v as before", after, before)
 		}
 	})
-	t.Run("it makes the node that an interrupted up had not", func(t *testing.T) {
+	t.Run("it creates the node that is missing after an interrupted up", func(t *testing.T) {
 		c.query(t, "delete", "nodes", "--all")
 		if err := os.Remove(c.kubeconfig()); err != nil {
 			t.Fatal(err)
@@ -138,8 +138,8 @@ func testUpAfterCrash(t *testing.T, c *testCluster) {
 	}
 }
 
-// While exec runs a command, each program of the cluster that ends is restarted. An API server that is frozen
-// for 20 s ends no other program. Afterwards the cluster works, and exec keeps it.
+// While exec runs a command, it restarts each program of the cluster that exits. An API server that is frozen
+// for 20 s makes no other program exit. Afterwards the cluster works, and still runs when exec ends.
 func testKeptUp(t *testing.T, c *testCluster) {
 	dir := t.TempDir()
 	cmd := c.command(t, "exec", "--name", c.name, "--", "sh", "-c", "touch "+dir+"/began; until test -e "+dir+"/stop; do sleep 0.1; done")
@@ -183,7 +183,7 @@ func testKeptUp(t *testing.T, c *testCluster) {
 	c.query(t, "create", "deployment", "web", "--image=nginx")
 	c.query(t, "rollout", "status", "deployment", "web", "--timeout=60s")
 	if now := c.running(t); !maps.Equal(now, after) {
-		t.Errorf("after the API server stood still %v run, want %v as before", now, after)
+		t.Errorf("after the API server was frozen %v run, want %v as before", now, after)
 	}
 	writeFile(t, filepath.Join(dir, "stop"), "")
 	if err := cmd.Wait(); err != nil {

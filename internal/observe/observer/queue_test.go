@@ -83,8 +83,8 @@ func TestQueueCoalesces(t *testing.T) {
 	})
 }
 
-// A key that comes back after a delay says which one, and depth and waiting are
-// counted from its end.
+// The step of a key that comes back after a delay names the delay. The wait is measured from the end
+// of the delay.
 func TestQueueDelays(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r, queue := traced()

@@ -27,8 +27,8 @@ import (
 	"example.com/byhand/internal/run/subprocess"
 )
 
-// deployed is the namespace of config/manager, ownAccount the account in it that
-// config/rbac gives its rights to.
+// deployed is the namespace of config/manager. ownAccount is its account, which has the
+// permissions of config/rbac.
 const deployed, ownAccount = "byhand-system", "byhand"
 
 func (s *server) apply() (said string) {
@@ -36,9 +36,8 @@ func (s *server) apply() (said string) {
 	return s.kubectl("apply", "--validate=strict", "--warnings-as-errors", "-k", "config/default")
 }
 
-// deploy applies config/default, and at the end of the test takes all of it away
-// but the CRDs, which the other tests need. Its namespace takes seconds to go, for which
-// only the next one to deploy waits.
+// deploy applies config/default, and deletes config/manager at the end of the test. Deleting the
+// namespace takes seconds, so only the next call of deploy waits for it.
 func (s *server) deploy() {
 	s.Helper()
 	s.kubectl("wait", "--for=delete", "namespace/"+deployed, "--timeout", deadline.String())
@@ -47,11 +46,9 @@ func (s *server) deploy() {
 	s.ownersAreKnown(s.account())
 }
 
-// ownersAreKnown waits until the admission plugin
-// OwnerReferencesPermissionEnforcement knows what a Foo is. It looks for new kinds
-// every half a minute, and until then it refuses every account but administrators
-// to block the deletion of one. It always rejects an account
-// without the right to foos/finalizers.
+// ownersAreKnown waits until the admission plugin OwnerReferencesPermissionEnforcement has
+// discovered Foos, up to 30 s. Until then only administrators may set blockOwnerDeletion for a
+// Foo. An account without the right to foos/finalizers is always rejected.
 func (s *server) ownersAreKnown(as *rest.Config) {
 	s.Helper()
 	kube := kubernetes.NewForConfigOrDie(as)
@@ -141,8 +138,8 @@ func testPodSecurity(t *testing.T) {
 	}
 }
 
-// The program with all that it has in its Pod: itself, its account, no home and no
-// root. Its probes are answered and it leads in its own namespace.
+// The program runs with the files, account and user of its Pod, and nothing else. Its probes
+// succeed, and it leads in its own namespace.
 func testPod(t *testing.T) {
 	if runtime.GOOS != "linux" || os.Getuid() != 0 {
 		t.Skip("only root on Linux can give a program its own root folder")

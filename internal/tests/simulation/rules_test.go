@@ -27,7 +27,7 @@ type rules struct {
 	sent    map[string][]time.Time // see checkRate
 }
 
-// seen is what a worker can know: at its beginning, and from the answers since.
+// seen is the state that a worker knows: its stores when it began, and the responses since.
 type seen struct {
 	view
 	touched int           // how often others had changed the live Foo
@@ -153,7 +153,7 @@ func (s *sequence) delivered(w *worker, a *exchange) {
 	}
 }
 
-// versionSent is the version that a request asks the object to have, or "".
+// versionSent is the resourceVersion that a request requires, or "".
 func versionSent(a *exchange) string {
 	if a.method == http.MethodDelete && a.preconditions.ResourceVersion != nil {
 		return *a.preconditions.ResourceVersion

@@ -85,7 +85,7 @@ const (
 	deploymentsPath = "/apis/apps/v1/namespaces/%s/deployments"
 )
 
-// event returns the steps of a change from the API server to the queue, with the store's word for it.
+// event returns the steps of a change from the API server to the queue. what is added, updated or deleted.
 func (f *foo) event(kind, what string, echo bool) []trace.Step {
 	f.version++
 	key, object, handler := f.key(), f.object(), "EnqueueObject"

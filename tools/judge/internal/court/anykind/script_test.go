@@ -76,8 +76,8 @@ func TestWhatIsRejected(t *testing.T) {
 	}
 }
 
-// The learned result has the values of new objects, including "", and a question about a step without a write
-// of the program.
+// The learned result has the values of new objects, including "", and a hint at a step in which the program
+// writes nothing.
 func TestPrint(t *testing.T) {
 	told := &stage.Told{Script: &script.Script{Steps: []script.Step{{Name: "create"}, {Name: "pause"}}}, Masked: map[string]bool{"pods a .spec.node": true}}
 	pod := script.Snapshot{"pods a": script.AnObject, "pods a .spec.image": "i", "pods a .status.message": `""`, "pods a .spec.node": "n"}
@@ -90,7 +90,7 @@ func TestPrint(t *testing.T) {
 	}
 }
 
-// At the found version, a list has the user's object while it was being deleted.
+// A list at the returned version has the user's object with a deletionTimestamp.
 func TestDyingSince(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		foos := v1alpha1.SchemeGroupVersion.WithResource("foos")
@@ -137,8 +137,8 @@ func TestCounted(t *testing.T) {
 		"a gap without a fault":                 {1, 1, []verdict.Request{remove, create}, []verdict.Request{remove, create}, true, []*verdict.Lesson{verdict.Gap}},
 		"a gap as without a fault":              {1, 1, []verdict.Request{remove, create}, []verdict.Request{remove, create}, false, nil},
 		"a gap because of a fault":              {1, 1, []verdict.Request{create, remove}, []verdict.Request{remove, create}, false, []*verdict.Lesson{verdict.Gap}},
-		"deleted, and what it made runs on":     {1, 1, []verdict.Request{lets, create}, []verdict.Request{lets, create}, true, nil},
-		"that, and another is deleted":          {1, 1, []verdict.Request{lets, create}, []verdict.Request{lets, remove, create, create}, false, []*verdict.Lesson{verdict.Gap}},
+		"deleted with dependents orphaned":      {1, 1, []verdict.Request{lets, create}, []verdict.Request{lets, create}, true, nil},
+		"that, and a second one is deleted":     {1, 1, []verdict.Request{lets, create}, []verdict.Request{lets, remove, create, create}, false, []*verdict.Lesson{verdict.Gap}},
 		"others delete some":                    {1, 0, nil, []verdict.Request{create}, false, nil},
 	} {
 		told := &stage.Told{Script: &script.Script{Steps: []script.Step{{}, {}}}, Ends: []stage.End{{Made: slices.Repeat([]*stage.Stored{pod}, test.before)},
