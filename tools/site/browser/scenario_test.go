@@ -163,7 +163,7 @@ func (f *foo) rename(to string) []trace.Step {
 
 func (f *foo) conflict() []trace.Step {
 	steps := f.event("Deployment", "updated", false)
-	steps = append(steps, f.reconcile("refused: somebody else was first", f.request("PUT", "Deployment", 409)...)...)
+	steps = append(steps, f.reconcile("rejected: another client was first", f.request("PUT", "Deployment", 409)...)...)
 	later := trace.Step{Part: trace.PartQueue, What: "limited", Kind: "Foo", Key: f.key(), For: "Foo " + f.key(), Text: "try 1 again in 5ms", Depth: 0}
 	return append(steps, later)
 }
