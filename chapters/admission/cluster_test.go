@@ -72,7 +72,6 @@ func (c *cluster) order(toppings ...string) (*v1alpha1.Pizza, error) {
 	return created, err
 }
 
-// registered reports whether a configuration exists.
 func (c *cluster) registered() bool {
 	c.Helper()
 	client := c.Kube.AdmissionregistrationV1()

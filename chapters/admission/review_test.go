@@ -36,7 +36,6 @@ func newKitchen(toppings ...string) *kitchen {
 	return k
 }
 
-// post sends a body and returns the response.
 func (k *kitchen) post(path, body string) (code int, answer string) {
 	request, recorder := httptest.NewRequest("POST", path+"?timeout=5s", strings.NewReader(body)), httptest.NewRecorder()
 	request.Header.Set("Content-Type", "application/json")
@@ -57,7 +56,6 @@ func reviewOf(operation, object, old string) string {
 		operation, object, old)
 }
 
-// pizza returns the JSON of a pizza with these toppings.
 func pizza(toppings ...string) string {
 	list, err := json.Marshal(toppings)
 	if err != nil {

@@ -44,7 +44,6 @@ func newCluster(t *testing.T) *cluster {
 	return c
 }
 
-// run starts the program.
 func (c *cluster) run() {
 	c.Helper()
 	c.program = c.Start("--kubeconfig", c.account)
@@ -80,7 +79,6 @@ func (c *cluster) goes(resource dynamic.ResourceInterface, name string) {
 	})
 }
 
-// newTopping returns a topping for client-go.
 func newTopping(name string, cost int64) *unstructured.Unstructured {
 	topping := &unstructured.Unstructured{Object: map[string]any{"spec": map[string]any{"cost": cost}}}
 	topping.SetGroupVersionKind(kind)

@@ -7,7 +7,6 @@ import (
 	"testing"
 )
 
-// TestReadme runs the README's commands and checks their results.
 func TestReadme(t *testing.T) {
 	c := newCluster(t)
 	script := c.Readme(c.Kubeconfig)

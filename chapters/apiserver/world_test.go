@@ -47,7 +47,6 @@ func (w *world) note(line string) {
 	w.lines = append(w.lines, line)
 }
 
-// logged returns the lines of the log that match a regular expression.
 func (w *world) logged(expression string) []string {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -85,12 +84,10 @@ func (w *world) must(want int, method, path, body string, header ...string) {
 	}
 }
 
-// topping is a topping in JSON.
 func topping(name string, cost int) string {
 	return fmt.Sprintf(`{"apiVersion":%q,"kind":"Topping","metadata":{"name":%q},"spec":{"cost":%d}}`, version, name, cost)
 }
 
-// menu creates three toppings.
 func (w *world) menu() {
 	w.Helper()
 	for name, cost := range map[string]int{"tomato": 50, "mozzarella": 100, "salami": 150} {

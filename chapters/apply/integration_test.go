@@ -154,7 +154,6 @@ func TestConditions(t *testing.T) {
 	}
 }
 
-// TestReadme runs the README's commands with the permissions of config/rbac.
 func TestReadme(t *testing.T) {
 	t.Parallel()
 	c := chaptertest.New(t)

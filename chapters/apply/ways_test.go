@@ -61,13 +61,11 @@ func newWorld(t *testing.T, config *rest.Config, namespace, way string) *world {
 	return w
 }
 
-// get returns the Deployment, empty if not found.
 func (w *world) get() *appsv1.Deployment {
 	deployment, _ := w.deployments.Get(w.Context(), "d", metav1.GetOptions{})
 	return deployment
 }
 
-// patch sends a patch of another client.
 func (w *world) patch(manager string, kind types.PatchType, document string, subresources ...string) {
 	w.Helper()
 	if _, err := w.deployments.Patch(w.Context(), "d", kind, []byte(document), metav1.PatchOptions{FieldManager: manager}, subresources...); err != nil {

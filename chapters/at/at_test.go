@@ -146,7 +146,6 @@ func TestRefused(t *testing.T) {
 	}
 }
 
-// refusePods answers each POST with an error.
 func (w *world) refusePods(err *apierrors.StatusError) {
 	w.api.Refuse(func(r *http.Request) *apierrors.StatusError {
 		if r.Method == http.MethodPost {

@@ -12,7 +12,6 @@ import (
 
 func TestMain(m *testing.M) { os.Exit(chaptertest.Run(m)) }
 
-// newCluster returns a namespace with the samples.
 func newCluster(t *testing.T) *chaptertest.Cluster {
 	t.Helper()
 	c := chaptertest.New(t)
@@ -26,7 +25,6 @@ func newCluster(t *testing.T) *chaptertest.Cluster {
 	return c
 }
 
-// TestReadme runs README.md's commands on a real API server, with the permissions of config/rbac.
 func TestReadme(t *testing.T) {
 	t.Parallel()
 	c := newCluster(t)

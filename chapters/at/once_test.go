@@ -229,7 +229,6 @@ func TestRelease(t *testing.T) {
 	}
 }
 
-// TestReleaseOfGonePod: a deleted Pod needs no release.
 func TestReleaseOfGonePod(t *testing.T) {
 	w := running(t)
 	w.end()

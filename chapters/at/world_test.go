@@ -40,7 +40,6 @@ func newWorld(t *testing.T) *world {
 	return w
 }
 
-// restart starts a new process, which remembers nothing.
 func (w *world) restart() {
 	w.Helper()
 	config := w.api.Config()
@@ -84,7 +83,6 @@ func running(t *testing.T, deadline ...int64) *world {
 	return w
 }
 
-// at returns the server's At.
 func (w *world) at() *At {
 	w.Helper()
 	return stored[At](w, "ats/example")
@@ -103,7 +101,6 @@ func url(path string) string {
 	return "/api/v1/namespaces/default/" + path
 }
 
-// stored returns the server's object.
 func stored[T any](w *world, path string) *T {
 	w.Helper()
 	object := w.api.Get(url(path))
@@ -154,7 +151,6 @@ func (w *world) reconcile(want ...string) time.Duration {
 	return w.reconcileStale(want...)
 }
 
-// becomes reconciles, after which the At must have this phase and reason.
 func (w *world) becomes(phase Phase, reason Reason, want ...string) time.Duration {
 	w.Helper()
 	again := w.reconcile(want...)
@@ -162,7 +158,6 @@ func (w *world) becomes(phase Phase, reason Reason, want ...string) time.Duratio
 	return again
 }
 
-// reconcileStale reconciles without updating the stores.
 func (w *world) reconcileStale(want ...string) time.Duration {
 	w.Helper()
 	again, err := w.tryReconcile(want...)
@@ -194,7 +189,6 @@ func (w *world) contents() string {
 	return string(text)
 }
 
-// is fails the test unless the At has this phase and reason.
 func (w *world) is(phase Phase, reason Reason) {
 	w.Helper()
 	if got := w.at().Status; got.Phase != phase || got.Reason != reason {
@@ -202,7 +196,6 @@ func (w *world) is(phase Phase, reason Reason) {
 	}
 }
 
-// add creates an object as another client.
 func (w *world) add(path string, object any) {
 	w.Helper()
 	content, err := runtime.DefaultUnstructuredConverter.ToUnstructured(object)
@@ -212,7 +205,6 @@ func (w *world) add(path string, object any) {
 	w.api.Add(url(path), &unstructured.Unstructured{Object: content})
 }
 
-// set changes one field of an object as another client.
 func (w *world) set(path string, value any, fields ...string) {
 	w.Helper()
 	w.api.Edit(url(path), func(object *unstructured.Unstructured) {

@@ -68,7 +68,6 @@ func TestCost(t *testing.T) {
 	}
 }
 
-// metric reads a metric of the API server.
 func metric(c *chaptertest.Cluster, name string) float64 {
 	text, err := c.Kube.Discovery().RESTClient().Get().AbsPath("/metrics").DoRaw(context.Background())
 	_, after, found := strings.Cut(string(text), "\n"+name+" ")

@@ -100,7 +100,6 @@ func store(t *testing.T, file, text string) {
 	}
 }
 
-// command runs a program, which must succeed.
 func command(t *testing.T, name string, args ...string) {
 	t.Helper()
 	if output, err := exec.Command(name, args...).CombinedOutput(); err != nil {

@@ -64,7 +64,6 @@ func newRecorder(t *testing.T) *recorder {
 	return r
 }
 
-// take returns the requests since the last call.
 func (r *recorder) take() []sent {
 	got := r.got
 	r.got = nil

@@ -87,7 +87,6 @@ func TestWatchEnds(t *testing.T) {
 	}
 }
 
-// TestBadInput: bad input yields one line that says how to correct it.
 func TestBadInput(t *testing.T) {
 	s := newServer(t)
 	for _, test := range []struct{ args, want string }{

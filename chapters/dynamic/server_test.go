@@ -43,7 +43,6 @@ func newServer(t *testing.T) *server {
 	return s
 }
 
-// kubeconfig returns a kubeconfig for the server.
 func (s *server) kubeconfig(t *testing.T) string {
 	t.Helper()
 	file, err := testkit.WriteKubeconfig(t.TempDir(), clientcmdapi.Cluster{Server: s.URL}, clientcmdapi.AuthInfo{})

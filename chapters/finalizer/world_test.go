@@ -52,7 +52,6 @@ func newWorld(t *testing.T) *world {
 	return w
 }
 
-// restart starts a new process, which remembers nothing.
 func (w *world) restart() {
 	w.reconciler = &projectReconciler{
 		projects:     clientset.NewForConfigOrDie(w.api.Config()).ExamplesV1alpha1(),
@@ -63,7 +62,6 @@ func (w *world) restart() {
 	}
 }
 
-// mayDie may kill the process.
 func (w *world) mayDie() error {
 	if w.effects++; w.effects == w.killAt {
 		w.restart()
@@ -118,7 +116,6 @@ const projects = "/apis/examples-gzh.com/v1alpha1/namespaces/default/projects/"
 
 // Actions of another client.
 
-// create creates a Project and returns its UID.
 func (w *world) create(name string, replicas int64, finalizers ...string) types.UID {
 	project := &unstructured.Unstructured{Object: map[string]any{"spec": map[string]any{"replicas": replicas}}}
 	project.SetFinalizers(finalizers)
@@ -126,7 +123,6 @@ func (w *world) create(name string, replicas int64, finalizers ...string) types.
 	return w.api.Get(projects + name).GetUID()
 }
 
-// change changes the Project.
 func (w *world) change(change func(*unstructured.Unstructured)) { w.api.Edit(projects+"p", change) }
 
 func scaled(replicas int64) func(*unstructured.Unstructured) {
@@ -142,7 +138,6 @@ func finalized(finalizers ...string) func(*unstructured.Unstructured) {
 // delete deletes the Project, which may wait for its finalizers.
 func (w *world) delete() { w.api.Delete(projects+"p", "") }
 
-// sync updates the cache, like the informer does.
 func (w *world) sync() {
 	w.Helper()
 	client := clientset.NewForConfigOrDie(w.api.Config()).ExamplesV1alpha1()
@@ -203,7 +198,6 @@ func (w *world) told(want ...string) {
 	}
 }
 
-// has checks an owner's volumes.
 func (w *world) has(owner types.UID, want ...int) {
 	w.Helper()
 	got, err := w.directory.Volumes(w.Context(), owner)
@@ -221,7 +215,6 @@ func (w *world) waitsFor(want ...string) {
 	}
 }
 
-// isEmpty checks that the directory is empty.
 func (w *world) isEmpty() {
 	w.Helper()
 	entries, err := os.ReadDir(string(w.directory))

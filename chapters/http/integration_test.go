@@ -18,7 +18,6 @@ func TestMain(m *testing.M) {
 	os.Exit(chaptertest.Run(m, chaptertest.CoreCRDs, "kubectl get foos --all-namespaces"))
 }
 
-// TestReadme runs the README's commands.
 func TestReadme(t *testing.T) {
 	t.Parallel()
 	c := chaptertest.New(t)

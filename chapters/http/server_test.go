@@ -128,7 +128,6 @@ func (s *server) create(name string) {
 	}})
 }
 
-// label changes a Foo's metadata, not its spec.
 func (s *server) label(name, value string) {
 	s.Edit(fooPath+name, func(foo *unstructured.Unstructured) { foo.SetLabels(map[string]string{"label": value}) })
 }
@@ -146,5 +145,4 @@ func (s *server) wrote(t *testing.T, want ...string) {
 	}
 }
 
-// has reports whether the Deployment exists.
 func (s *server) has(name string) bool { return s.Get(deploymentPath+name) != nil }

@@ -11,7 +11,6 @@ import (
 	"time"
 )
 
-// TestFaults verifies that each fault breaks this chapter's program but not the core.
 func TestFaults(t *testing.T) {
 	for _, row := range rows {
 		t.Run(row.name, func(t *testing.T) {
@@ -21,7 +20,6 @@ func TestFaults(t *testing.T) {
 	}
 }
 
-// breaks tests that the fault breaks this chapter's program.
 func (r row) breaks(t *testing.T) {
 	s := newServer(t)
 	p := play(t, s, r.play, startByHTTP)
@@ -36,7 +34,6 @@ func (r row) breaks(t *testing.T) {
 	}
 }
 
-// isSurvived tests that the fault does not break the core.
 func (r row) isSurvived(t *testing.T) {
 	s := newServer(t)
 	p := play(t, s, r.play, startByCore)

@@ -11,7 +11,6 @@ import (
 
 func TestMain(m *testing.M) { os.Exit(chaptertest.Run(m, chaptertest.CoreCRDs)) }
 
-// TestReadme runs the README's commands, with the permissions of config/rbac.
 func TestReadme(t *testing.T) {
 	t.Parallel()
 	c := chaptertest.New(t)

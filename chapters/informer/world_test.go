@@ -59,7 +59,6 @@ func newWorld(t *testing.T, swapped clientGo) *world {
 	return w
 }
 
-// RoundTrip implements the network.
 func (w *world) RoundTrip(r *http.Request) (*http.Response, error) {
 	if w.refused.Add(-1) >= 0 {
 		return nil, syscall.ECONNREFUSED
@@ -159,7 +158,6 @@ func says(line string) http.HandlerFunc {
 	}
 }
 
-// done ends the response.
 func done(http.ResponseWriter, *http.Request) {}
 
 // cut breaks the connection after half a line.
@@ -219,7 +217,6 @@ func (w *world) set(name string, number any) {
 	w.Add(foos+name, &unstructured.Unstructured{Object: map[string]any{"spec": map[string]any{"deploymentName": name, "replicas": number}}})
 }
 
-// later waits.
 func (w *world) later(d time.Duration) {
 	time.Sleep(d)
 	synctest.Wait()

@@ -56,7 +56,6 @@ func TestSchemas(t *testing.T) {
 	}
 }
 
-// TestMaxQuantity: the schema's maximum is the conversion's.
 func TestMaxQuantity(t *testing.T) {
 	versions := read(t, "pizzas").Spec.Versions
 	names := versions[0].Schema.OpenAPIV3Schema.Properties["spec"].Properties["toppings"]

@@ -15,7 +15,6 @@ import (
 
 func TestMain(m *testing.M) { os.Exit(chaptertest.Run(m)) }
 
-// TestReadme runs the README's commands, with the permissions of config/rbac in one namespace.
 func TestReadme(t *testing.T) {
 	c := chaptertest.New(t)
 	c.Kubectl("apply", "-f", "config/rbac", "-f", "config/samples")

@@ -28,7 +28,6 @@ func post(t *testing.T, body string) *httptest.ResponseRecorder {
 	return answer
 }
 
-// review returns a ConversionReview of these objects.
 func review(desired string, objects ...string) string {
 	return `{"apiVersion":"apiextensions.k8s.io/v1","kind":"ConversionReview","request":{"uid":"u1","desiredAPIVersion":"` + desired + `","objects":[` + strings.Join(objects, ",") + `]}}`
 }

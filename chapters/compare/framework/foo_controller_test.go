@@ -18,7 +18,6 @@ import (
 	"example.com/byhand/api/samplecontroller.k8s.io/v1alpha1"
 )
 
-// world is a reconciler and the API it uses.
 type world struct {
 	*testing.T
 	reconciler *FooReconciler
@@ -67,7 +66,6 @@ func (w *world) reconcile(want ...string) ctrl.Result {
 	return result
 }
 
-// edit changes the stored Foo like a user.
 func (w *world) edit(change func(foo *v1alpha1.Foo)) {
 	w.Helper()
 	foo := &v1alpha1.Foo{}

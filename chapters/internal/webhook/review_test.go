@@ -17,10 +17,8 @@ import (
 	"example.com/byhand/kit/serve"
 )
 
-// echo returns the body.
 func echo(_ context.Context, body []byte) (any, error) { return string(body), nil }
 
-// ask sends a review and returns the response.
 func ask(handler http.Handler, method, contentType, body string) (code int, answer string) {
 	request, recorder := httptest.NewRequest(method, "/", strings.NewReader(body)), httptest.NewRecorder()
 	request.Header.Set("Content-Type", contentType)
