@@ -7,7 +7,6 @@ import (
 	"testing"
 )
 
-// Valid values of --trace, and the errors for all others.
 func TestFlag(t *testing.T) {
 	parse := func(args ...string) (f Flag, set *flag.FlagSet, err error) {
 		set = flag.NewFlagSet("byhand", flag.ContinueOnError)

@@ -23,7 +23,6 @@ func foo(version string) *v1alpha1.Foo {
 		Spec: v1alpha1.FooSpec{DeploymentName: "d"}}
 }
 
-// project has the name of the Foo.
 func project(version string) *examplesv1alpha1.Project {
 	return &examplesv1alpha1.Project{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "foo", ResourceVersion: version}}
 }

@@ -35,7 +35,6 @@ func describeFoo(object any) string {
 	return ""
 }
 
-// wired is an Observer that knows the kinds.
 func observing() *Observer {
 	r := New(Options{All: true})
 	for _, k := range []Kind{fooKind, projectKind, deploymentKind} {
@@ -44,7 +43,6 @@ func observing() *Observer {
 	return r
 }
 
-// say records a step that is only a text.
 func say(r *Observer, text string) int64 {
 	return r.record(&trace.Step{Part: trace.PartProgram, What: trace.Said, Text: text}, nil, nil)
 }
@@ -87,14 +85,12 @@ func TestWiring(t *testing.T) {
 	}
 }
 
-// reconcileFunc is a Reconciler.
 type reconcileFunc func(context.Context, cache.ObjectName) (time.Duration, error)
 
 func (f reconcileFunc) Reconcile(ctx context.Context, key cache.ObjectName) (time.Duration, error) {
 	return f(ctx, key)
 }
 
-// Close prints all recorded steps.
 func TestPrint(t *testing.T) {
 	r := New(Options{All: true})
 	var all, one bytes.Buffer

@@ -10,7 +10,6 @@ import (
 	"example.com/byhand/internal/observe/trace"
 )
 
-// travel has the steps of a Foo through all parts.
 func travel() []trace.Step {
 	start := time.Date(2026, 1, 1, 12, 0, 0, 0, time.UTC)
 	steps := []trace.Step{

@@ -56,7 +56,6 @@ func stored(object runtime.Object) *unstructured.Unstructured {
 	return &unstructured.Unstructured{Object: open(object)}
 }
 
-// updated is the Foo of that version with another status.
 func updated(version string) *v1alpha1.Foo {
 	f := foo(version)
 	f.UID, f.Status.AvailableReplicas = "", 1
@@ -165,7 +164,6 @@ func TestExchange(t *testing.T) {
 	noSecrets(t, past)
 }
 
-// noSecrets fails the test if a step holds a secret.
 func noSecrets(t *testing.T, steps []trace.Step) {
 	t.Helper()
 	for _, step := range steps {

@@ -22,7 +22,6 @@ import (
 // deadline is how long a test waits for an expected event.
 const deadline = 10 * time.Second
 
-// start runs a server on a free port until the test ends.
 func start(t *testing.T, address string, source *trace.History, o page.Options) *serve.Server {
 	t.Helper()
 	server, err := page.Listen(address, source, o)
@@ -70,7 +69,6 @@ func send(t *testing.T, method, url string, headers ...string) (response *http.R
 	return response, cancel
 }
 
-// ask sends a request and reads the response.
 func ask(t *testing.T, method, url string, headers ...string) (*http.Response, string) {
 	t.Helper()
 	response, _ := send(t, method, url, headers...)

@@ -13,13 +13,11 @@ import (
 	"example.com/byhand/internal/observe/trace"
 )
 
-// reader reads the events of /steps.
 type reader struct {
 	*testing.T
 	lines *bufio.Scanner
 }
 
-// event is a server-sent event.
 type event struct {
 	id, name, raw string
 	data          struct {
@@ -39,7 +37,6 @@ func read(t *testing.T, url string, headers ...string) *reader {
 	return &reader{t, lines}
 }
 
-// next returns the next event. It skips comments.
 func (r *reader) next() (e event) {
 	r.Helper()
 	for r.lines.Scan() {
@@ -83,7 +80,6 @@ func (r *reader) has(from, to int64) (last event) {
 	return last
 }
 
-// add adds steps with these numbers.
 func add(h *trace.History, from, to int64) {
 	for n := from; n <= to; n++ {
 		h.Add(&trace.Step{Seq: n})

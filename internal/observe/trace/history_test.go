@@ -9,7 +9,6 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// add adds a step that is only its number.
 func add(h *History, seq int) { h.Add(&Step{Seq: int64(seq), Text: fmt.Sprint(seq)}) }
 
 func texts(steps []*Step) (all []string) {

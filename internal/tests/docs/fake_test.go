@@ -6,7 +6,6 @@ import (
 	"testing"
 )
 
-// fakeT records the calls of a test.
 type fakeT struct {
 	testing.TB
 	cleanups            []func()
@@ -25,7 +24,6 @@ func (f *fakeT) Fatalf(s string, a ...any) {
 	runtime.Goexit()
 }
 
-// playTest plays a test to its end.
 func playTest(t *testing.T, test func(t *fakeT)) *fakeT {
 	f, done := &fakeT{TB: t}, make(chan struct{})
 	go func() {

@@ -62,7 +62,6 @@ func (s *state) taken() {
 	s.says(v1alpha1.ReasonNameTaken, `Deployment "d" has no controller`)
 }
 
-// invalid gives the Foo an invalid spec.
 func (s *state) invalid() {
 	s.foo.Spec.Replicas = new(int32(-1))
 	s.says(v1alpha1.ReasonInvalidSpec, "")

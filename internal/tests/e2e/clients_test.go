@@ -51,7 +51,6 @@ type caller struct {
 	client any
 }
 
-// call calls a method that must succeed.
 func (c *caller) call(method string, arguments ...any) any {
 	c.Helper()
 	result, err := samples.Call(c.Context(), c.client, method, arguments...)
@@ -118,7 +117,6 @@ func (c *caller) part(object any, name string) any {
 	return content[name]
 }
 
-// same compares a part of two objects.
 func (c *caller) same(name string, want, got any, when string) {
 	c.Helper()
 	if diff := cmp.Diff(c.part(want, name), c.part(got, name)); diff != "" {
@@ -145,7 +143,6 @@ func (c *caller) writes() {
 	c.refused(apierrors.IsNotFound, true, "Get", "one", metav1.GetOptions{})
 }
 
-// reads lists and watches.
 func (c *caller) reads() {
 	stream := c.call("Watch", metav1.ListOptions{}).(watch.Interface)
 	defer stream.Stop()
@@ -184,7 +181,6 @@ func (c *caller) reads() {
 	}
 }
 
-// names returns the names of the objects that a list selects.
 func (c *caller) names(selector string) string {
 	c.Helper()
 	names := []string{}

@@ -85,7 +85,6 @@ func (s *server) eventually(what string, condition func() error) {
 	s.Fatalf("%s: %v", what, err)
 }
 
-// program is a running controller.
 type program = subprocess.Program
 
 // start runs the program. It is killed when the test ends, if it still runs.
@@ -114,7 +113,6 @@ func (s *server) createFoo(name string, spec v1alpha1.FooSpec) *v1alpha1.Foo {
 	return foo
 }
 
-// changeFoo changes a Foo by a merge patch.
 func (s *server) changeFoo(name, patch string) {
 	s.Helper()
 	_, err := s.client.SamplecontrollerV1alpha1().Foos(s.namespace).Patch(s.Context(), name, types.MergePatchType, []byte(patch), metav1.PatchOptions{})
@@ -123,7 +121,6 @@ func (s *server) changeFoo(name, patch string) {
 	}
 }
 
-// kubectl runs kubectl in the root folder and returns its output.
 func (s *server) kubectl(args ...string) string {
 	s.Helper()
 	output, err := command("kubectl", args...)
@@ -133,7 +130,6 @@ func (s *server) kubectl(args ...string) string {
 	return output
 }
 
-// root is the folder of the README and the Makefile.
 const root = "../../.."
 
 // command runs a command in the root folder and returns its output. A test's clean-up uses it, too, so it

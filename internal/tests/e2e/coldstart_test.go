@@ -92,7 +92,6 @@ func (s *server) createFoos(n int) {
 	})
 }
 
-// requests are what the API server has answered.
 func (s *server) requests() requests.Counts {
 	s.Helper()
 	counts, err := requests.Read(s.Context(), s.kube.Discovery().RESTClient())

@@ -59,7 +59,6 @@ func (s *server) ownersAreKnown(as *rest.Config) {
 	})
 }
 
-// container returns the only container of the Deployment that was deployed.
 func (s *server) container() corev1.Container {
 	s.Helper()
 	deployment, err := s.kube.AppsV1().Deployments(deployed).Get(s.Context(), "byhand", metav1.GetOptions{})
@@ -176,7 +175,6 @@ func testPod(t *testing.T) {
 	pod.Stop()
 }
 
-// podRoot returns a folder with the files that the program finds in its Pod.
 func (s *server) podRoot() string {
 	s.Helper()
 	folder := s.TempDir()

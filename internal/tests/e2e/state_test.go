@@ -33,8 +33,6 @@ func (s *server) converges(foo, deployment string, replicas int32) {
 	})
 }
 
-// consistent returns an error that lists the inconsistencies between the namespace's Foos and
-// Deployments.
 func (s *server) consistent() error {
 	foos, err := s.client.SamplecontrollerV1alpha1().Foos(s.namespace).List(s.Context(), metav1.ListOptions{})
 	if err != nil {
@@ -47,7 +45,6 @@ func (s *server) consistent() error {
 	return oracle.Ours(foos.Items, deployments.Items).Err()
 }
 
-// foreignDeployment is a Deployment that the controller did not make.
 func foreignDeployment(name string, owners ...metav1.OwnerReference) *appsv1.Deployment {
 	labels := map[string]string{"app": name}
 	return &appsv1.Deployment{

@@ -37,7 +37,6 @@ var roles = map[string][]string{
 	"config/rbac/viewer_role.yaml": {"get", "list", "watch"},
 }
 
-// forEachKind runs a test for each kind.
 func forEachKind(t *testing.T, test func(t *testing.T, k samples.Kind)) {
 	for _, k := range samples.All {
 		t.Run(k.Kind, func(t *testing.T) { test(t, k) })
@@ -60,7 +59,6 @@ func read(t *testing.T, file string) string {
 	return string(text)
 }
 
-// client returns the type of a kind's client.
 func client(k samples.Kind) reflect.Type { return reflect.TypeOf(k.Client(clientset.New(nil), "")) }
 
 // The CRD, the registered names, the copies and the sample match the Go types of each kind (package check).

@@ -68,7 +68,6 @@ func (s *sequence) target(resource string, names []string) string {
 	return pathOf(resource, cache.NewObjectName(pick(s, s.namespaces), pick(s, names)))
 }
 
-// userActs does to a Foo what a user may do.
 func (s *sequence) userActs() bool {
 	path := s.target("foos", s.fooNames)
 	foo := s.api.Get(path)
@@ -110,7 +109,6 @@ func (s *sequence) createsFoo(path string) bool {
 	return true
 }
 
-// create stores a new object in an actor's name.
 func (s *sequence) create(who, path string, spec map[string]any) {
 	s.rules.touched[path]++
 	s.api.Add(path, &unstructured.Unstructured{Object: map[string]any{"spec": spec}})
@@ -188,7 +186,6 @@ func (s *sequence) setsAnything(path string) bool {
 	return s.change("stranger", path, f.String(), f.set)
 }
 
-// forgesOwner replaces the owner references of a Deployment.
 func (s *sequence) forgesOwner(path string) bool {
 	namespace, _, _ := strings.Cut(short(path), "/")
 	owner := metav1.OwnerReference{APIVersion: "samplecontroller.k8s.io/v1alpha1", Kind: "Foo", Name: pick(s, s.fooNames), UID: "forged", Controller: new(true), BlockOwnerDeletion: new(true)}

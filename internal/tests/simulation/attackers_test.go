@@ -73,7 +73,6 @@ func (s *sequence) endAttacks() {
 	s.note("attack", "ends")
 }
 
-// attackersAct returns the actions of the active attackers.
 func (s *sequence) attackersAct() (all []action) {
 	for _, a := range s.attackers {
 		if a.act != nil {
@@ -111,7 +110,6 @@ func theirCondition(kind string) map[string]any {
 
 func (f field) String() string { return fmt.Sprint(f.resource, " ", f.path, " = ", text(f.value)) }
 
-// in reports whether an object has the value.
 func (f field) in(object *unstructured.Unstructured) bool {
 	value, _, _ := unstructured.NestedFieldNoCopy(object.Object, strings.Split(f.path, ".")...)
 	return reflect.DeepEqual(value, f.value)
@@ -166,7 +164,6 @@ var refusals = []struct {
 	{504, metav1.StatusReasonTimeout, `failed calling webhook "slow.example.com": %s: deadline exceeded`},
 }
 
-// refuse makes up a refusal of that kind.
 func (s *sequence) refuse(kind int) *apierrors.StatusError {
 	how, id := refusals[kind], fmt.Sprintf("%x-a1", s.rand.Uint32())
 	return &apierrors.StatusError{ErrStatus: metav1.Status{Status: metav1.StatusFailure, Code: how.code, Reason: how.reason, Message: fmt.Sprintf(how.words, id)}}

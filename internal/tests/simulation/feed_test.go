@@ -42,7 +42,6 @@ func (f *feed) behind() bool {
 	return !f.s.isHeld(f.resource) && f.position < len(f.s.api.History())
 }
 
-// skip passes over changes of other resources.
 func (f *feed) skip() {
 	for f.position < len(f.s.api.History()) && !strings.Contains(f.s.api.History()[f.position].Path, "/"+f.resource+"/") {
 		f.position++

@@ -21,7 +21,6 @@ func (s *sequence) checkFinalState() {
 	}
 }
 
-// storedIn returns the objects of a resource in a namespace.
 func storedIn[T any](s *sequence, namespace, resource string) (all []T) {
 	for _, path := range s.api.Paths(resource) {
 		if strings.HasPrefix(short(path), namespace+"/") {

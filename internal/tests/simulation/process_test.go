@@ -56,7 +56,6 @@ func (s *sequence) newProcess() *process {
 	return p
 }
 
-// keySet is a set of keys.
 type keySet map[cache.ObjectName]bool
 
 // sorted returns keys in an order that does not vary.

@@ -114,7 +114,6 @@ func (s *sequence) audit(x *exchange) {
 	}
 }
 
-// noteRequest counts a request and adds it to the trace.
 func (s *sequence) noteRequest(a *exchange) {
 	outcome, counted := fmt.Sprintf("v%d", a.version), "done"
 	if a.refused != nil {
@@ -136,7 +135,6 @@ func (s *sequence) noteRequest(a *exchange) {
 	s.note(a.worker.String(), "%s: %s %s → %s", a.worker.key, a.method, what, outcome)
 }
 
-// delivered notes that a worker has the answer to its request.
 func (s *sequence) delivered(w *worker, a *exchange) {
 	a.delivered = true
 	if a.refused != nil {
@@ -168,7 +166,6 @@ func reasonOf(status v1alpha1.FooStatus) string {
 	return "none"
 }
 
-// text is a value for the trace.
 func text(value any) string {
 	encoded, _ := json.Marshal(value)
 	return string(encoded)

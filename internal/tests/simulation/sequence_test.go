@@ -181,7 +181,6 @@ func (s *sequence) chance(percent int) bool {
 	return s.rand.IntN(100) < percent
 }
 
-// pick returns one of the elements.
 func pick[T any](s *sequence, of []T) T {
 	return of[s.rand.IntN(len(of))]
 }

@@ -42,7 +42,6 @@ func (w *worker) String() string {
 	return fmt.Sprintf("process %d", w.process.id)
 }
 
-// workerStarts gives a key to a free worker.
 func (s *sequence) workerStarts() bool {
 	p := s.process
 	keys := p.queue.startable()
@@ -173,7 +172,6 @@ type exchange struct {
 	delivered             bool // the worker has the answer
 }
 
-// read returns what a request asks for.
 func (s *sequence) read(r *http.Request) *exchange {
 	x := &exchange{worker: s.acting, method: r.Method, at: time.Now(), body: &unstructured.Unstructured{}}
 	x.path, x.status = strings.CutSuffix(r.URL.Path, "/status")
@@ -207,7 +205,6 @@ func (x *exchange) operation() string {
 	return x.method + " " + x.resource
 }
 
-// send lets the server answer a request, and judges it.
 func (s *sequence) send(r *http.Request, x *exchange) *http.Response {
 	if x.admitted != nil {
 		sent, _ := x.admitted.MarshalJSON()
