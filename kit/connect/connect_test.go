@@ -78,7 +78,6 @@ func kubeconfig(t *testing.T, cluster clientcmdapi.Cluster) string {
 	return file
 }
 
-// load returns the configuration for a server.
 func load(t *testing.T, server string) *rest.Config {
 	t.Helper()
 	config, _, err := connect.Config(connect.Options{Kubeconfig: kubeconfig(t, clientcmdapi.Cluster{Server: server, InsecureSkipTLSVerify: true}), QPS: -1})

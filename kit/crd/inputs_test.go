@@ -27,7 +27,6 @@ import (
 
 type object = map[string]any
 
-// input is one of testdata/inputs.yaml.
 type input struct {
 	Name                                      string
 	Spec, Status, Schema, Version, Definition object
@@ -63,7 +62,6 @@ func (in input) resource() schema.GroupVersionResource {
 	return schema.GroupVersionResource{Group: group, Version: "v1", Resource: in.Name + "s"}
 }
 
-// definition returns the CustomResourceDefinition of an input.
 func (in input) definition() object {
 	root := in.Schema
 	if root == nil {
@@ -123,7 +121,6 @@ func TestInputs(t *testing.T) {
 	}
 }
 
-// play sends the rows, and fails the test unless the answers are right.
 func (in input) play(t *testing.T, client dynamic.Interface) {
 	t.Helper()
 	objects := dynamic.ResourceInterface(client.Resource(in.resource()))

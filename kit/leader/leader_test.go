@@ -33,7 +33,6 @@ const path = "/apis/coordination.k8s.io/v1/namespaces/default/leases/byhand"
 
 func newLeases() leases { return leases{testkit.NewAPIServer()} }
 
-// holder returns the Lease's holder, "" for none.
 func (l leases) holder() string {
 	lease := l.Get(path)
 	if lease == nil {
@@ -97,7 +96,6 @@ func (l leases) campaign(t *testing.T, args ...string) *campaign {
 	return c
 }
 
-// end ends the process and its work.
 func (c *campaign) end(t *testing.T) {
 	t.Helper()
 	c.signal()
@@ -108,7 +106,6 @@ func (c *campaign) end(t *testing.T) {
 	time.Sleep(time.Minute) // Its last timers expire.
 }
 
-// counted counts its reconciles.
 func (c *campaign) counted(reconciles *int) controller.Reconcile {
 	return c.OnlyWhileLeading(func(context.Context, cache.ObjectName) (time.Duration, error) {
 		*reconciles++
@@ -337,7 +334,6 @@ func TestNoElection(t *testing.T) {
 	}
 }
 
-// Impossible times are rejected with the names of the flags.
 func TestImpossibleTimes(t *testing.T) {
 	for _, flag := range []string{"--leader-elect-renew-deadline=1h", "--leader-elect-lease-duration=15500ms"} {
 		_, err := leader.New(&rest.Config{Host: "127.0.0.1"}, "", options(t, flag), nil)

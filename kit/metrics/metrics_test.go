@@ -16,7 +16,6 @@ import (
 	"example.com/byhand/kit/metrics"
 )
 
-// scrape returns what Prometheus would read.
 func scrape(t *testing.T, m *metrics.Metrics) string {
 	t.Helper()
 	answer := httptest.NewRecorder()
@@ -29,7 +28,6 @@ func scrape(t *testing.T, m *metrics.Metrics) string {
 
 var sample = regexp.MustCompile(`(?m)^([a-z_]+(?:\{.*\})?) (\S+)$`)
 
-// series returns the value of each series of a scrape.
 func series(t *testing.T, m *metrics.Metrics) map[string]float64 {
 	t.Helper()
 	values := map[string]float64{}

@@ -14,12 +14,10 @@ import (
 	"example.com/byhand/kit/serve"
 )
 
-// says responds to every request with a text.
 func says(text string) http.HandlerFunc {
 	return func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, text) }
 }
 
-// listen takes a free port.
 func listen(t *testing.T, handler http.Handler) *serve.Server {
 	t.Helper()
 	server, err := serve.Listen("127.0.0.1:0", false, func(*net.TCPAddr) http.Handler { return handler })

@@ -70,7 +70,6 @@ func (s *apiServer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// program is a client behind Faults.
 type program struct {
 	*http.Client
 	*testkit.Faults
