@@ -31,7 +31,6 @@ require (
 	return home
 }
 
-// writeFile writes an executable file, and creates its folders.
 func writeFile(t *testing.T, name, content string) {
 	t.Helper()
 	if err := os.MkdirAll(filepath.Dir(name), 0o755); err != nil {
@@ -98,7 +97,6 @@ func wantProcesses(t *testing.T, c *cluster, want ...int) {
 	}
 }
 
-// waitFor fails the test if the condition does not become true in time.
 func waitFor(t *testing.T, what string, condition func() bool) {
 	t.Helper()
 	for deadline := time.Now().Add(3 * time.Minute); !condition(); time.Sleep(time.Millisecond) {

@@ -98,7 +98,6 @@ func (c *testCluster) command(t *testing.T, args ...string) *exec.Cmd {
 	return cmd
 }
 
-// run runs the command, which must succeed, and returns its output.
 func (c *testCluster) run(t *testing.T, args ...string) string {
 	t.Helper()
 	out, err := c.command(t, args...).CombinedOutput()
@@ -158,7 +157,6 @@ func wantWhole(t *testing.T, c *testCluster) {
 	}
 }
 
-// wantNothing checks that the cluster has no process and no file.
 func wantNothing(t *testing.T, c *testCluster) {
 	t.Helper()
 	wantProcesses(t, &c.cluster)

@@ -188,7 +188,6 @@ func TestCauses(t *testing.T) {
 	}
 }
 
-// build builds a program and returns its file.
 func build(t *testing.T, folder string) (program string) {
 	t.Helper()
 	program = filepath.Join(t.TempDir(), "program")
@@ -218,7 +217,6 @@ func cluster(t *testing.T) *rest.Config {
 	return config
 }
 
-// causesUnder compares the causes under one fault.
 func causesUnder(t *testing.T, config *rest.Config, fault, program string) (c counts) {
 	faulty, err := testkit.NewProxy(config)
 	if err != nil {

@@ -17,7 +17,6 @@ import (
 	"example.com/byhand/kit/testkit"
 )
 
-// kubeconfig writes a kubeconfig for an API server, and returns its path.
 func kubeconfig(t *testing.T, address string) string {
 	t.Helper()
 	file, err := testkit.WriteKubeconfig(t.TempDir(), clientcmdapi.Cluster{Server: address}, clientcmdapi.AuthInfo{Token: "marked"})
@@ -43,7 +42,6 @@ func printed(t *testing.T) (read func() string) {
 	}
 }
 
-// Bad input gives a one-line error that says what to do.
 func TestBadInput(t *testing.T) {
 	server := httptest.NewServer(tests.NewAPIServer())
 	defer server.Close()

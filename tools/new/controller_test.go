@@ -9,7 +9,6 @@ import (
 	"testing"
 )
 
-// repository is where make runs.
 const repository = "../.."
 
 // newFolder runs what `make new DIR=dir` runs, with more variables such as KIND=Ticket.
@@ -42,7 +41,6 @@ func call(dir string, name string, args ...string) (output string, err error) {
 	return string(text), err
 }
 
-// newTicket returns a folder with the names of a Ticket.
 func newTicket(t *testing.T) (dir string) {
 	t.Helper()
 	return newFolder(t, "KIND=Ticket", "GROUP=desk.example.com", "VERSION=v1", "MODULE=example.com/desk")
@@ -74,7 +72,6 @@ func TestCopy(t *testing.T) {
 	}
 }
 
-// The template stays small.
 func TestSize(t *testing.T) {
 	files, lines := 0, 0
 	for _, pattern := range []string{"*.go", "config/*.yaml"} {

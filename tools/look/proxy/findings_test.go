@@ -97,7 +97,6 @@ func (s *script) passes(r *http.Request, code int, answer string) (*http.Respons
 	return s.RoundTrip(r)
 }
 
-// sends sends a request at a time.
 func (s *script) sends(ms int, method, address, body string, code int, answer string) (passed io.ReadCloser) {
 	s.wait(ms)
 	response, err := s.passes(httptest.NewRequest(method, address, strings.NewReader(body)), code, answer)
@@ -122,7 +121,6 @@ func (s *script) watches(ms int, address string) (event func(ms int, what, objec
 		}
 }
 
-// widget is an object in a version, with more fields.
 func widget(version int, fields string) string { return thing("w", "default", version, fields, "") }
 
 func thing(name, namespace string, version int, fields, metadata string) string {
@@ -254,7 +252,6 @@ rules:
 	}
 }
 
-// The files in the advice exist.
 func TestSee(t *testing.T) {
 	for _, f := range table {
 		file, _, _ := strings.Cut(f.See, ":")

@@ -82,7 +82,6 @@ func (v *visit) write(step *trace.Step) {
 	v.wrote = append(v.wrote, write)
 }
 
-// processes returns the processes whose steps were received so far.
 func (v *visit) processes() []string {
 	v.mu.Lock()
 	defer v.mu.Unlock()

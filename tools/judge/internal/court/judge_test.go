@@ -37,7 +37,6 @@ func TestChoose(t *testing.T) {
 	}
 }
 
-// A script cannot be combined with -quick.
 func TestQuickScript(t *testing.T) {
 	_, err := do(t.Context(), options{script: "../../script/foos.yaml", quick: true})
 	if err == nil || !strings.Contains(err.Error(), "choose scenarios instead, as in -scenario") {
@@ -45,7 +44,6 @@ func TestQuickScript(t *testing.T) {
 	}
 }
 
-// The caveats run only with -caveats.
 func TestCaveats(t *testing.T) {
 	isCaveat := func(s stage.Scenario) bool { return s.Caveat }
 	without, err := choose(options{})

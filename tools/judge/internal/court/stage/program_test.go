@@ -18,7 +18,6 @@ func start(t *testing.T, script string) *program {
 	return p
 }
 
-// says waits until the program has printed something.
 func (p *program) says(t *testing.T, text string) {
 	t.Helper()
 	for end := time.Now().Add(time.Minute); !strings.Contains(p.tail.Lines(100), text); time.Sleep(time.Millisecond) {

@@ -8,7 +8,6 @@ import (
 	"example.com/byhand/kit/testkit"
 )
 
-// The files that the lessons name exist.
 func TestLessonFiles(t *testing.T) {
 	text, err := os.ReadFile("explanations.go")
 	files := regexp.MustCompile(`(controller|informer)/[\w/]+\.go`).FindAllString(string(text), -1)

@@ -5,7 +5,6 @@ import (
 	"testing"
 )
 
-// A verdict names the judge's commit.
 func TestWhichJudge(t *testing.T) {
 	setting := func(key, value string) debug.BuildSetting { return debug.BuildSetting{Key: key, Value: value} }
 	for _, test := range []struct {

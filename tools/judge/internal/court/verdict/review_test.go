@@ -60,7 +60,6 @@ func (p *past) image(name string) *past {
 	return p.changed(func(d *appsv1.Deployment) { d.Spec.Template.Spec.Containers = []corev1.Container{{Image: name}} })
 }
 
-// pending adds a version of the last Deployment, without Pods.
 func (p *past) pending() *past {
 	return p.changed(func(d *appsv1.Deployment) { d.Status.AvailableReplicas = 0 })
 }
@@ -73,7 +72,6 @@ func (p *past) changed(change func(d *appsv1.Deployment)) *past {
 	return p
 }
 
-// gone adds the deletion of a Deployment.
 func (p *past) gone(name string) *past {
 	d := p.deployments[name].DeepCopy()
 	d.ResourceVersion = p.next()
