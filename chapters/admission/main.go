@@ -102,7 +102,6 @@ func run(ctx context.Context, o options) error {
 	return p.run(ctx)
 }
 
-// program is the running webhook.
 type program struct {
 	out          *log.Logger
 	client       rest.Interface
@@ -137,7 +136,6 @@ func (p *program) run(ctx context.Context) error {
 	return cmp.Or(failure, err)
 }
 
-// register registers the webhooks until ctx is done.
 func (p *program) register(ctx context.Context) error {
 	err := p.registration.install(ctx)
 	if err == nil {
@@ -175,7 +173,6 @@ type options struct {
 // inside reports whether the program runs in a Pod, behind a Service.
 func (o options) inside() bool { return o.service.Name != "" }
 
-// hosts returns the names that the certificate must have.
 func (o options) hosts() []string {
 	if o.inside() {
 		return []string{o.service.Name + "." + o.service.Namespace + ".svc"}
@@ -184,7 +181,6 @@ func (o options) hosts() []string {
 	return []string{host}
 }
 
-// define defines the flags.
 func (o *options) define(flags *flag.FlagSet) {
 	flags.StringVar(&o.kubeconfig, "kubeconfig", "", "kubeconfig `file` (default: $KUBECONFIG, then ~/.kube/config, then the Pod's own account)")
 	flags.StringVar(&o.listen, "listen", "127.0.0.1:0", "`address` to listen on, as IP:PORT; port 0 is any free one")

@@ -39,7 +39,6 @@ type place struct {
 	bundle []byte
 }
 
-// registration registers the webhooks with the API server: two objects.
 type registration []webhook.Object
 
 // newRegistration returns the registration of this process at a place.
@@ -64,7 +63,6 @@ func newRegistration(client dynamic.Interface, at place) (registration, error) {
 	return r, nil
 }
 
-// install creates or replaces both.
 func (r registration) install(ctx context.Context) error {
 	return cmp.Or(r[0].Install(ctx), r[1].Install(ctx))
 }
@@ -75,7 +73,6 @@ func (r registration) remove(ctx context.Context) error {
 	return errors.Join(r[0].Remove(ctx), r[1].Remove(ctx))
 }
 
-// configurations returns the objects to install.
 func (at place) configurations() (*admissionregistrationv1.MutatingWebhookConfiguration, *admissionregistrationv1.ValidatingWebhookConfiguration, error) {
 	mutating, validating := &admissionregistrationv1.MutatingWebhookConfiguration{}, &admissionregistrationv1.ValidatingWebhookConfiguration{}
 	if err := errors.Join(yaml.UnmarshalStrict(mutatingYAML, mutating), yaml.UnmarshalStrict(validatingYAML, validating)); err != nil {

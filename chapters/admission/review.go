@@ -25,7 +25,6 @@ const (
 // defaultToppings are the toppings of a pizza that names none.
 var defaultToppings = []string{"tomato", "mozzarella", "salami"}
 
-// reviewer decides about Pizzas.
 type reviewer struct {
 	// has reports whether a Topping of this name exists. An error means unknown.
 	has func(ctx context.Context, name string) (bool, error)
@@ -33,7 +32,6 @@ type reviewer struct {
 	said func(format string, args ...any)
 }
 
-// handler serves both paths.
 func (r *reviewer) handler() http.Handler {
 	mux := http.NewServeMux()
 	mux.Handle(mutatePath, webhook.Review(r.review(mutate)))

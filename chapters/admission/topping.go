@@ -23,7 +23,6 @@ var scheme = runtime.NewScheme()
 
 func init() { utilruntime.Must(v1alpha1.AddToScheme(scheme)) }
 
-// newClient returns a client of Toppings and Pizzas, for config's server and credentials.
 func newClient(config *rest.Config) (rest.Interface, error) {
 	c := rest.CopyConfig(config)
 	c.APIPath, c.GroupVersion = "/apis", &v1alpha1.SchemeGroupVersion

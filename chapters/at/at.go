@@ -141,7 +141,6 @@ func (r *Reconciler) createPod(ctx context.Context, at *At, now time.Time) (*cor
 	return pod, err
 }
 
-// podKey returns the key of an At's Pod.
 func podKey(at *At) cache.ObjectName {
 	return cache.NewObjectName(at.Namespace, at.Status.PodName)
 }

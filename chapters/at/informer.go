@@ -40,7 +40,6 @@ func NewPods(client kubernetes.Interface, namespace string, handler cache.Resour
 
 const byAt = "byAt"
 
-// podIndexers index each Pod by its At's key.
 func podIndexers() cache.Indexers {
 	return cache.Indexers{byAt: func(obj any) ([]string, error) {
 		return []string{atOf(obj.(*corev1.Pod)).String()}, nil

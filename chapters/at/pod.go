@@ -40,7 +40,6 @@ func podName(at *At) string {
 	return prefix[:min(len(prefix), maxPodName-len(suffix))] + suffix
 }
 
-// newPod returns the Pod to create for an At.
 func newPod(at *At) *corev1.Pod {
 	pod := &corev1.Pod{
 		ObjectMeta: metav1.ObjectMeta{
@@ -65,5 +64,4 @@ func newPod(at *At) *corev1.Pod {
 	return pod
 }
 
-// isTracked reports whether a Pod has podFinalizer.
 func isTracked(pod *corev1.Pod) bool { return slices.Contains(pod.Finalizers, podFinalizer) }

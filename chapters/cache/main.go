@@ -18,7 +18,6 @@ import (
 // everyWay has the names of the ways, in order.
 const everyWay = "everything,json,pages,transform,metadata,namespace,name,label,field,selectable,shard,handler,get"
 
-// options are the flags.
 type options struct {
 	kubeconfig, namespace, secret string
 	label, field, selectable      string
@@ -44,7 +43,6 @@ func main() {
 	}
 }
 
-// run measures the ways of these names, and prints a line for each.
 func run(ctx context.Context, names, shard string, o options) (err error) {
 	if flag.NArg() > 0 {
 		return fmt.Errorf("unexpected argument %q: only flags are allowed (see --help)", flag.Arg(0))

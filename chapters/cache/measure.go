@@ -19,7 +19,6 @@ import (
 	"k8s.io/client-go/tools/cache"
 )
 
-// result is the cost of a way.
 type result struct {
 	// objects is the number in memory. events counts the handler's calls for objects that it
 	// works on, including the first list.
@@ -114,7 +113,6 @@ func measure(ctx context.Context, config *rest.Config, w way, o options, out io.
 	return r, nil
 }
 
-// live returns the bytes of the live heap.
 func live() int64 {
 	var stats runtime.MemStats
 	runtime.GC()
@@ -132,7 +130,6 @@ func peak() (n int64) {
 	return n << 10
 }
 
-// counter counts the bytes of responses.
 type counter struct {
 	http.RoundTripper
 	bytes atomic.Int64

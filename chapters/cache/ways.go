@@ -61,7 +61,6 @@ func shorten(obj any) (any, error) {
 	return obj, nil
 }
 
-// informer returns an informer for this way.
 func (w way) informer(config *rest.Config, o options) cache.SharedIndexInformer {
 	namespace := ""
 	switch w.name {

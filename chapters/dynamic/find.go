@@ -8,7 +8,6 @@ import (
 	"strings"
 )
 
-// discover lists the server's resources.
 func (p *program) discover(ctx context.Context) (Mapper, error) {
 	resources, stale, err := Discover(ctx, p.client.rest)
 	if len(stale) > 0 {

@@ -93,7 +93,6 @@ func (p *program) getAndWatch(ctx context.Context, r Resource) error {
 	return nil
 }
 
-// show prints objects as rows.
 func (p *program) show(objects ...unstructured.Unstructured) error {
 	rows := [][]string{{"KIND", "NAMESPACE", "NAME", "GENERATION", "CREATED"}}
 	for _, object := range objects {
@@ -106,7 +105,6 @@ func (p *program) show(objects ...unstructured.Unstructured) error {
 	return printRows(p.stdout, rows...)
 }
 
-// showEvent prints one event of a watch.
 func (p *program) showEvent(kind watch.EventType, object unstructured.Unstructured) error {
 	cells, err := row(object)
 	if err != nil {

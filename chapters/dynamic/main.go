@@ -26,7 +26,6 @@ func main() {
 	}
 }
 
-// program is one run.
 type program struct {
 	options
 	client *Client

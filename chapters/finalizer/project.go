@@ -54,7 +54,6 @@ func (r *projectReconciler) Reconcile(ctx context.Context, key cache.ObjectName)
 	return 0, r.provide(ctx, project)
 }
 
-// provide creates and deletes volumes until they match the Project's spec.
 func (r *projectReconciler) provide(ctx context.Context, project *v1alpha1.Project) (err error) {
 	// The finalizer comes first. Otherwise a Project deleted between the two steps leaves
 	// volumes that no object refers to.
@@ -96,7 +95,6 @@ func (r *projectReconciler) provide(ctx context.Context, project *v1alpha1.Proje
 	return nil
 }
 
-// difference returns the volumes to create and the volumes to delete.
 func difference(volumes []int, replicas int) (missing, surplus []int) {
 	there := sets.New(volumes...)
 	for n := range replicas {

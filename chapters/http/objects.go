@@ -78,7 +78,6 @@ func newDeployment(foo Foo) object {
 	}
 }
 
-// key identifies a Foo in the store and in the queue.
 func (f Foo) key() string { return f.Metadata.Namespace + "/" + f.Metadata.Name }
 
 // check returns an error unless the name and namespace are valid: they become parts of URLs.

@@ -117,7 +117,6 @@ func (r *reconciler) rollUp(team *Team, status *TeamStatus, err error) {
 	meta.SetStatusCondition(&status.Conditions, ready)
 }
 
-// get returns the object that a store holds under key.
 func get[T any](store cache.Store, key cache.ObjectName) (obj T, ok bool) {
 	stored, _, _ := store.GetByKey(key.String()) // nil if not found
 	obj, ok = stored.(T)

@@ -73,16 +73,13 @@ func (d definition) storage() string {
 	return d.Spec.Versions[slices.IndexFunc(d.Spec.Versions, version.stored)].Name
 }
 
-// names reports whether the definition names this webhook.
 func (d definition) names(url string) bool {
 	webhook := d.Spec.Conversion.Webhook
 	return webhook != nil && webhook.ClientConfig.URL == url
 }
 
-// api sends this program's requests.
 type api struct{ rest rest.Interface }
 
-// definition reads the definition.
 func (a *api) definition(ctx context.Context) (d definition, err error) {
 	answer := a.rest.Get().AbsPath(definitionPath).Do(ctx)
 	if apierrors.IsNotFound(answer.Error()) {

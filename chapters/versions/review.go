@@ -56,7 +56,6 @@ type object interface {
 	metav1.Object
 }
 
-// converter responds to reviews.
 type converter struct {
 	// log gets a line for each Pizza.
 	log *log.Logger

@@ -216,7 +216,6 @@ type state struct {
 	reason, message     string
 }
 
-// stateOf returns the state of a Foo whose Deployment is up to date.
 func stateOf(deployment *appsv1.Deployment) state {
 	wanted := ptr.Deref(deployment.Spec.Replicas, 1)
 	s := state{replicas: deployment.Status.Replicas, available: deployment.Status.AvailableReplicas,
@@ -228,7 +227,6 @@ func stateOf(deployment *appsv1.Deployment) state {
 	return s
 }
 
-// updateStatus writes the status if it differs from the Foo's.
 func (r *FooReconciler) updateStatus(ctx context.Context, foo *v1alpha1.Foo, s state) error {
 	before := foo.Status.DeepCopy()
 	foo.Status.Replicas, foo.Status.AvailableReplicas = s.replicas, s.available
@@ -261,7 +259,6 @@ func (r *FooReconciler) SetupWithManager(ctx context.Context, mgr ctrl.Manager) 
 		Complete(r)
 }
 
-// controllerUID returns the index value of a Deployment.
 func controllerUID(object client.Object) []string {
 	owner := metav1.GetControllerOf(object)
 	if owner == nil {

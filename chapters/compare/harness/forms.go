@@ -15,7 +15,6 @@ import (
 	"example.com/byhand/internal/run/plane"
 )
 
-// form is one form of the controller, as a program.
 type form struct {
 	name, pkg string
 	// edits are the changes in its source that make the work equal.

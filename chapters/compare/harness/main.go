@@ -72,7 +72,6 @@ func measure(ctx context.Context, foos, rounds int) (err error) {
 	return nil
 }
 
-// machine describes the machine and the time of the measurement.
 func machine() string {
 	commit, err := exec.Command("git", "describe", "--always", "--dirty").Output()
 	if err != nil {

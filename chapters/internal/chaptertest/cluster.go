@@ -27,7 +27,6 @@ import (
 // Deadline is how long a test waits for a condition.
 const Deadline = 60 * time.Second
 
-// binary is the chapter's program.
 var binary string
 
 // CoreCRDs is the command that installs the core's CRDs, for chapters that use its kinds.
