@@ -59,7 +59,6 @@ func (v *View) Reconcile(k observer.Kind, next observer.Reconciler) observer.Rec
 	return reconcileFunc(v.measured.Reconcile(k.GVK.Kind, v.options.Workers, observed.Reconcile))
 }
 
-// reconcileFunc makes a Reconciler of a function.
 type reconcileFunc controller.Reconcile
 
 func (f reconcileFunc) Reconcile(ctx context.Context, key cache.ObjectName) (requeueAfter time.Duration, err error) {

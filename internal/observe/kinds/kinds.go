@@ -14,7 +14,6 @@ import (
 	"example.com/byhand/internal/observe/observer"
 )
 
-// Each kind.
 var (
 	Project = observer.Kind{
 		GVK:      examplesv1alpha1.SchemeGroupVersion.WithKind("Project"),
@@ -44,7 +43,6 @@ var (
 // All are the kinds that main wires.
 var All = []observer.Kind{Project, Foo, Deployment}
 
-// describe adapts a description of one type to Kind.Describe.
 func describe[T any](of func(T) string) func(any) string {
 	return func(object any) string {
 		if typed, ok := object.(T); ok {

@@ -36,7 +36,6 @@ type exchange struct {
 	first  bool           // of a watch: the list comes first and is not complete yet
 }
 
-// tell records a message as a step.
 func (x *exchange) tell(m wire.Message) {
 	request := x.request
 	request.Status, request.Bytes = m.Code, int64(len(m.Body))
@@ -84,7 +83,6 @@ func (x *exchange) remember(m wire.Message) {
 	}
 }
 
-// finish completes the step of a message.
 func (x *exchange) finish(step *trace.Step, m wire.Message) {
 	step.Kind, step.Text = x.to.kindName(), x.asked
 	switch m.What {
@@ -107,7 +105,6 @@ func (x *exchange) finish(step *trace.Step, m wire.Message) {
 	step.Text, step.Key = cut(step.Text, wordsLimit), cmp.Or(step.Key, x.to.key())
 }
 
-// answered reads an answer.
 func (x *exchange) answered(step *trace.Step, m wire.Message) {
 	object := wire.Decode(m.Body)
 	x.know(object)
@@ -119,7 +116,6 @@ func (x *exchange) answered(step *trace.Step, m wire.Message) {
 	x.addOutcome(x.outcome(m.Code, object))
 }
 
-// received reads an event of a watch.
 func (x *exchange) received(step *trace.Step, body []byte) {
 	event, content := wire.Event(body)
 	object := wire.Metadata(content)
@@ -212,7 +208,6 @@ var verbs = map[string]struct{ intent, outcome string }{
 	http.MethodDelete: {"delete", "deleted"},
 }
 
-// subject names what a request is about.
 func (x *exchange) subject() string {
 	if x.to.kind == nil {
 		return x.request.Path
@@ -224,12 +219,10 @@ func (x *exchange) subject() string {
 	return subject
 }
 
-// intent says what a request is sent for.
 func (x *exchange) intent() string {
 	return cmp.Or(verbs[x.request.Method].intent, strings.ToLower(x.request.Method)) + " " + x.subject()
 }
 
-// outcome says what came of a request.
 func (x *exchange) outcome(code int, answer map[string]any) string {
 	switch reason := metav1.StatusReason(text(answer, "reason")); {
 	case code < http.StatusBadRequest && x.to.subresource == "status" && x.request.Method == http.MethodPut:
@@ -256,7 +249,6 @@ func (x *exchange) condition() string {
 	return ""
 }
 
-// text returns a field of an object that is a text, or "".
 func text(object map[string]any, fields ...string) string {
 	value, _, _ := unstructured.NestedString(object, fields...)
 	return value

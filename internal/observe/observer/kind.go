@@ -44,7 +44,6 @@ type Fields map[string]Fields
 var metadata = Fields{"name": nil, "namespace": nil, "uid": nil, "resourceVersion": nil, "generation": nil,
 	"creationTimestamp": nil, "deletionTimestamp": nil, "finalizers": nil, "ownerReferences": nil, "labels": nil, "annotations": nil}
 
-// wired is a kind that is observed.
 type wired struct {
 	Kind
 	has   map[string]bool // "handler", "queue", "reconcile"

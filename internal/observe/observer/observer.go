@@ -63,7 +63,6 @@ type Observer struct {
 	printers []func(*trace.Step)
 }
 
-// pendingStep is a recorded step that is not published yet.
 type pendingStep struct {
 	step *trace.Step
 	// finish completes the step with slow work; it may be nil. It runs in the order of steps.

@@ -58,7 +58,6 @@ func placeOfReconcile(object Reconciler) *place {
 	return &place{strings.TrimPrefix(file, root), function(code.Name())}
 }
 
-// closure matches the end of a closure's name.
 var closure = regexp.MustCompile(`(\.func\d+|\.\d+|\.gowrap\d+|-fm|\[\.\.\.\])+$`)
 
 // innermost is the end of such a name: a function, or a pointer's method.

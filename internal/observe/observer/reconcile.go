@@ -26,7 +26,6 @@ func (o *Observer) Reconcile(k Kind, next Reconciler) Reconciler {
 	return &observedReconciler{o, kind, placeOfReconcile(next), next}
 }
 
-// observedReconciler is what Reconcile returns.
 type observedReconciler struct {
 	observer *Observer
 	kind     *wired
@@ -64,7 +63,6 @@ func runOf(ctx context.Context) *run {
 	return run
 }
 
-// run is one call of a reconcile.
 type run struct {
 	*observedReconciler
 	key      cache.ObjectName
@@ -74,7 +72,6 @@ type run struct {
 	outcomes []string // what came of the requests; used while steps are published
 }
 
-// name is the reconciled object's.
 func (r *run) name() string { return r.kind.GVK.Kind + " " + r.key.String() }
 
 func (r *run) record(step *trace.Step, finish func(*trace.Step)) int64 {

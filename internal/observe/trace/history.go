@@ -48,7 +48,6 @@ func (h *History) Add(steps ...*Step) {
 	h.wake()
 }
 
-// wake wakes all readers.
 func (h *History) wake() {
 	close(h.news)
 	h.news = make(chan struct{})

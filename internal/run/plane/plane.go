@@ -25,7 +25,6 @@ import (
 	"k8s.io/client-go/tools/clientcmd"
 )
 
-// The programs of a control plane.
 const (
 	// Bare: who is measured or judged alone writes Deployments.
 	Bare = "etcd,kube-apiserver"
@@ -69,7 +68,6 @@ func Build(ctx context.Context, dir string) (Command, error) {
 	return Command(program), err
 }
 
-// started is how many control planes this process has started.
 var started atomic.Int64
 
 // Up starts a control plane for clients of this name. The caller calls Down, unless there is

@@ -61,7 +61,6 @@ func Ours(foos []v1alpha1.Foo, deployments []appsv1.Deployment) Faults {
 	return n.faults(foos, n.unkept)
 }
 
-// namespace is the Deployments of a namespace.
 type namespace struct {
 	all   []appsv1.Deployment
 	named map[string]*appsv1.Deployment
