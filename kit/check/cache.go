@@ -45,7 +45,6 @@ func (k *Kind) Reconcile(t *testing.T, begin func(config *rest.Config) (controll
 	}
 }
 
-// reconciled is a reconcile with its API server.
 type reconciled struct {
 	*testing.T
 	*testkit.APIServer

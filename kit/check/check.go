@@ -69,7 +69,6 @@ type Kind struct {
 	failed bool
 }
 
-// named prefixes each message with its file.
 type named struct {
 	*testing.T
 	file string
@@ -146,7 +145,6 @@ func (k *Kind) Object(t *testing.T) *unstructured.Unstructured {
 	return object
 }
 
-// path returns the path of the sample.
 func (k *Kind) path(t *testing.T) string {
 	t.Helper()
 	resource := k.Resource(t)
@@ -236,7 +234,6 @@ func lost(path string, before, after any) (paths []string) {
 	return paths
 }
 
-// right is a verb on a resource of a group.
 type right struct{ verb, group, resource string }
 
 // Role tests that the rules of a file, a Role or a ClusterRole in YAML, allow each request, and grant only

@@ -52,7 +52,6 @@ func New() *Metrics {
 	return m
 }
 
-// factory makes metrics in a registry.
 type factory struct{ promauto.Factory }
 
 func (f factory) gauge(name, help string, labels ...string) *prometheus.GaugeVec {

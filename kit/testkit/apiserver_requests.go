@@ -22,7 +22,6 @@ import (
 // errModified is a real server's error for an update of an old version.
 var errModified = errors.New("the object has been modified; please apply your changes to the latest version and try again")
 
-// request is a request for an object or a collection.
 type request struct {
 	*http.Request
 	*Resource
@@ -31,7 +30,6 @@ type request struct {
 	path  string // of the object
 }
 
-// serve answers a request.
 func (s *APIServer) serve(w http.ResponseWriter, r *http.Request) {
 	res := s.resourceAt(r.URL.Path)
 	if res == nil {
@@ -245,7 +243,6 @@ func (s *APIServer) update(x *request, before *unstructured.Unstructured, sent [
 	return x.view(s.put(x.Resource, x.path, next))
 }
 
-// copyStatus sets the status of an object to from's.
 func copyStatus(object, from *unstructured.Unstructured) {
 	delete(object.Object, "status")
 	if status, found := from.Object["status"]; found {
@@ -300,7 +297,6 @@ func (f *Faults) Refuse(why func(r *http.Request) *apierrors.StatusError) {
 	})
 }
 
-// failure returns a rejection without details.
 func failure(code int32, reason metav1.StatusReason, message string) error {
 	return &apierrors.StatusError{ErrStatus: metav1.Status{Status: metav1.StatusFailure, Code: code, Reason: reason, Message: message}}
 }

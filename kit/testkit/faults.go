@@ -250,7 +250,6 @@ func (f *Faults) pass(w http.ResponseWriter, r *http.Request) {
 	f.Next.ServeHTTP(w, r)
 }
 
-// openWatch is a watch that has not ended.
 type openWatch struct {
 	resource string
 	stop     context.CancelCauseFunc

@@ -155,7 +155,6 @@ func (s *storage) at(version int) (map[string]*unstructured.Unstructured, bool) 
 	return objects, true
 }
 
-// compact drops the history.
 func (s *storage) compact() {
 	s.history, s.oldest, s.base = nil, s.version, maps.Clone(s.objects)
 }

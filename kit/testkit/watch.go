@@ -21,7 +21,6 @@ import (
 	"k8s.io/apimachinery/pkg/watch"
 )
 
-// selection is the set of objects of a list or a watch.
 type selection struct {
 	prefix, suffix string // of their paths, the suffix without the name
 	labels         labels.Selector
@@ -186,7 +185,6 @@ func (s *APIServer) next(ctx context.Context, version int) (changes []Change, ol
 	return changes, s.oldest
 }
 
-// stream is an open watch.
 type stream struct {
 	shown func(object any) any
 	lines *json.Encoder
