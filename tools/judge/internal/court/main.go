@@ -26,7 +26,6 @@ import (
 // failed is the exit status if no verdict is possible.
 const failed = 101
 
-// options are the flags.
 type options struct {
 	quick, list, caveats bool
 	beside               int
@@ -178,18 +177,15 @@ func withFaultFree(chosen []stage.Scenario) []stage.Scenario {
 	return inOrder(append(chosen, scenario.All[position(scenario.FaultFree)]))
 }
 
-// sorted sorts results in the order of scenario.All.
 func sorted(results []verdict.Result) {
 	slices.SortFunc(results, func(a, b verdict.Result) int { return cmp.Compare(position(a.Scenario), position(b.Scenario)) })
 }
 
-// inOrder sorts scenarios in the order of scenario.All.
 func inOrder(chosen []stage.Scenario) []stage.Scenario {
 	slices.SortFunc(chosen, func(a, b stage.Scenario) int { return cmp.Compare(position(a.Name), position(b.Name)) })
 	return chosen
 }
 
-// position returns a scenario's index in scenario.All.
 func position(name string) int {
 	return slices.IndexFunc(scenario.All, func(s stage.Scenario) bool { return s.Name == name })
 }

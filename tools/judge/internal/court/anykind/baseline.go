@@ -115,7 +115,6 @@ func ended(s *stage.Stage) (is stage.End) {
 	return is
 }
 
-// alive counts objects by resource.
 func alive(objects []*stage.Stored) map[string]int {
 	n := map[string]int{}
 	for _, o := range objects {
@@ -249,7 +248,6 @@ func print(t *stage.Told, w io.Writer) {
 		listed(stage.Names(t.Resources())), listed(slices.Sorted(maps.Keys(t.Masked))), listed(slices.Sorted(maps.Keys(t.History))), listed(slices.Sorted(maps.Keys(t.Generated))))
 }
 
-// short cuts a long value, such as the data of a Secret.
 func short(text string) string {
 	if len(text) <= 200 {
 		return text

@@ -114,7 +114,6 @@ func ofAnyKind() map[string][]stage.Step {
 	}
 }
 
-// path returns the path of the object a.
 func path(s *stage.Stage) string {
 	k := s.Judge.Kind
 	return fmt.Sprintf("/apis/%s/namespaces/%s/%s/a", k.GroupVersion(), s.Namespace, k.Plural)
@@ -198,7 +197,6 @@ func ChangedByUser(s *stage.Stage) {
 	})
 }
 
-// driftedByHand changes the first value of each of the program's objects.
 func driftedByHand(s *stage.Stage) {
 	for _, path := range s.Made() {
 		s.Api.Edit(path, func(object *unstructured.Unstructured) { drift(object.Object, func() bool { return true }) })
@@ -261,7 +259,6 @@ func taken(labelled bool) stage.Step {
 	}
 }
 
-// forgotten removes the object a and the objects made for it.
 func forgotten(s *stage.Stage) {
 	s.Api.Remove(path(s))
 	s.Take(atRest, removed)

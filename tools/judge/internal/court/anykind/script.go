@@ -40,7 +40,6 @@ func ReadScript(file string) (*stage.Told, error) {
 	return t, nil
 }
 
-// plays plays a step of the script.
 func plays(i int) stage.Step {
 	return func(s *stage.Stage) {
 		t := s.Judge.Told
@@ -57,7 +56,6 @@ func plays(i int) stage.Step {
 	}
 }
 
-// lastStep describes the last played step.
 func lastStep(s *stage.Stage) string {
 	t, i := s.Judge.Told, s.Part.Step
 	return fmt.Sprintf("step %s (%s:%d)", t.Steps[i].Name, t.File, t.Steps[i].At)

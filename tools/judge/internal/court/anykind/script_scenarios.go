@@ -226,7 +226,6 @@ func undoes(version string, why *verdict.Lesson, when string) stage.Step {
 	}
 }
 
-// versions returns the resourceVersions of the compared objects, by resource and name.
 func versions(s *stage.Stage) map[string]string {
 	_, objects := s.Look()
 	versions := map[string]string{}
@@ -251,7 +250,6 @@ func dyingSince(s *stage.Stage, version string) string {
 	return ""
 }
 
-// itsObjects returns the program's objects.
 func itsObjects(s *stage.Stage) []*stage.Stored {
 	_, objects := s.Look()
 	return slices.DeleteFunc(objects, func(o *stage.Stored) bool { return !s.Judge.Told.IsMade(o) })
@@ -334,14 +332,12 @@ func change(s *stage.Stage, o *stage.Stored, leaf script.Leaf, value any) (admit
 	return true
 }
 
-// deleteMade deletes the program's objects.
 func deleteMade(s *stage.Stage) {
 	for _, o := range itsObjects(s) {
 		remove(s, o)
 	}
 }
 
-// remove deletes an object if it exists.
 func remove(s *stage.Stage, o *stage.Stored) {
 	stage.Check(scenario.IgnoreNotFound(s.Client(o.Resource).Delete(s.Ctx, o.GetName(), metav1.DeleteOptions{PropagationPolicy: new(metav1.DeletePropagationBackground)})))
 }
@@ -422,7 +418,6 @@ func namesTaken(s *stage.Stage) {
 	keeps(s)
 }
 
-// accepted returns the program's writes since a moment that the API server has accepted.
 func accepted(s *stage.Stage, since time.Time) []verdict.Request {
 	return slices.DeleteFunc(s.Tries(since), func(r verdict.Request) bool { return r.Code != http.StatusOK && r.Code != http.StatusCreated })
 }

@@ -267,7 +267,6 @@ func KillFirst(s *stage.Stage) {
 	p.Kill()
 }
 
-// served waits until each of these Foos controls the Deployment that it names.
 func served(names ...string) stage.Step {
 	return func(s *stage.Stage) {
 		waits := ""

@@ -142,7 +142,6 @@ func claimsNothing(name string) stage.Step {
 	}
 }
 
-// deleteNamespace deletes the namespace of the stage and waits until it is gone.
 func deleteNamespace(s *stage.Stage) {
 	begin, namespaces := time.Now(), s.Kube.CoreV1().Namespaces()
 	stage.Check(namespaces.Delete(s.Ctx, s.Namespace, metav1.DeleteOptions{}))

@@ -46,7 +46,6 @@ func patchFoo(name string, patch stage.Object) stage.Step {
 	}
 }
 
-// changeFoo changes the spec of a Foo.
 func changeFoo(name string, spec stage.Object) stage.Step {
 	return patchFoo(name, stage.Object{"spec": spec})
 }
@@ -58,14 +57,12 @@ func DeleteFoo(name string, how metav1.DeletionPropagation) stage.Step {
 	}
 }
 
-// patchDeployment changes a Deployment, like a user with the permission.
 func patchDeployment(name string, patch stage.Object) stage.Step {
 	return func(s *stage.Stage) {
 		s.History.Wrote(stage.Must(s.Kube.AppsV1().Deployments(s.Namespace).Patch(s.Ctx, name, types.StrategicMergePatchType, stage.Encoded(patch), metav1.PatchOptions{})))
 	}
 }
 
-// changeImage changes the image of a Deployment's first container.
 func changeImage(name string) stage.Step {
 	return func(s *stage.Stage) {
 		d := stage.Must(s.Kube.AppsV1().Deployments(s.Namespace).Get(s.Ctx, name, metav1.GetOptions{}))
@@ -90,7 +87,6 @@ func createFooAgain(name, deployment string, replicas int64) stage.Step {
 	}
 }
 
-// deleteDeployment deletes a Deployment if it exists.
 func deleteDeployment(name string) stage.Step {
 	return func(s *stage.Stage) {
 		deployments := s.Kube.AppsV1().Deployments(s.Namespace)

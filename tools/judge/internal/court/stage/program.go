@@ -120,7 +120,6 @@ func Processes(name, text string) (pids []int) {
 	return pids
 }
 
-// peak returns the peak memory of the program's processes, in bytes.
 func (p *program) peak() (sum uint64) {
 	for _, pid := range p.processes() {
 		sum += subprocess.Peak(pid)

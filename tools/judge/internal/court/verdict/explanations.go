@@ -250,7 +250,6 @@ func (l *Lesson) Given(text string, requests []Request) *Lesson {
 	return rejected
 }
 
-// tries counts how often a write was tried.
 func tries(writes []Request, write Request) (n int) {
 	for _, r := range writes {
 		if r.Method == write.Method && r.Target == write.Target {

@@ -20,7 +20,6 @@ const (
 	P8                        // a good Foo does not wait for bad ones
 )
 
-// property describes one property.
 type property struct {
 	bit               Properties
 	name, short, says string

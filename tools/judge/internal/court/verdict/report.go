@@ -28,7 +28,6 @@ type Result struct {
 	Slow       bool        // the machine was slow
 }
 
-// violation explains one finding.
 type violation struct {
 	Properties string   `json:"properties"`
 	Seen       string   `json:"seen"`

@@ -202,7 +202,6 @@ func owned(d *appsv1.Deployment) any {
 	return []any{d.Spec, d.Labels, annotations, d.OwnerReferences}
 }
 
-// difference describes the main difference.
 func difference(before, after *appsv1.Deployment) string {
 	switch {
 	case oracle.ControllerOf(after) != "":
