@@ -103,7 +103,6 @@ func run(ctx context.Context, args []string) error {
 	return err
 }
 
-// replayed returns the Proxy of a recording.
 func replayed(file string, o proxy.Options) (*proxy.Proxy, error) {
 	if o.Role != "" {
 		return nil, errors.New("--role: a recording lacks some requests: use it without --replay")
@@ -152,7 +151,6 @@ func live(ctx context.Context, o connect.Options, options proxy.Options, record,
 	return p, err
 }
 
-// cost reports the CPU time of the proxy.
 func cost(requests int64) string {
 	var used syscall.Rusage
 	_ = syscall.Getrusage(syscall.RUSAGE_SELF, &used) // It has no reason to fail.

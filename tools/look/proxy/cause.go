@@ -132,5 +132,4 @@ func (w *write) explain(known *world) string {
 	return fmt.Sprintf("because %s, %s before", w.cause, ago(began.Sub(w.caused)))
 }
 
-// ago formats a duration for people.
 func ago(d time.Duration) string { return d.Round(time.Millisecond).String() }

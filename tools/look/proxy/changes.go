@@ -24,7 +24,6 @@ var silent = []string{"metadata.resourceVersion", "metadata.generation", "metada
 // change is a field that differs between two versions of an object. Its values are JSON, "" if absent.
 type change struct{ path, was, is string }
 
-// changes returns the differences between two versions of an object, sorted by path.
 func changes(before, now *object) (all []change) {
 	if before == nil || before.fields == nil || now.fields == nil {
 		return nil

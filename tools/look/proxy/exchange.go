@@ -28,7 +28,6 @@ var (
 	opaque = sets.New("log", "proxy")
 )
 
-// exchange is one request and its response.
 type exchange struct {
 	proxy           *Proxy
 	testkit.Request        // its path is relative to the API server's URL
@@ -42,7 +41,6 @@ type exchange struct {
 	told            sets.Set[string]             // keys of the objects in a list so far, nil after its end
 }
 
-// newExchange returns the exchange of a request.
 func (p *Proxy) newExchange(at time.Time, method, path string, query url.Values) *exchange {
 	x := &exchange{proxy: p, Request: testkit.Request{At: at, Method: method, Path: path, Target: testkit.TargetOf(path), Query: query}}
 	x.resource = schema.GroupResource{Group: x.Target.Group, Resource: x.Target.Resource}.String()

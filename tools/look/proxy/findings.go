@@ -119,7 +119,6 @@ func (p *Proxy) found(name string, is bool, place, format string, args ...any) {
 	}
 }
 
-// counts returns the counts of a resource.
 func (f *findings) counts(resource string) *Counts {
 	if f.summary[resource] == nil {
 		f.summary[resource] = &Counts{}

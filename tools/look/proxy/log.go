@@ -86,7 +86,6 @@ func (n note) reply(came []byte) string {
 	return string(came)
 }
 
-// listed logs a list.
 func (p *Proxy) listed(n note, body map[string]any) {
 	items, isWhole := body["items"].([]any) // A Table has no items.
 	isWhole = isWhole && text(body, "metadata", "continue") == "" && !n.Query.Has("continue")
@@ -135,7 +134,6 @@ func (p *Proxy) missing(n note, version string) {
 	n.told = nil
 }
 
-// received logs a watch event.
 func (p *Proxy) received(n note) {
 	event, meta := watch.EventType(n.Step.Request.Event), wire.Metadata(n.body)
 	n.Text = string(event)
@@ -214,7 +212,6 @@ func colon(text string) string {
 	return ": " + text
 }
 
-// wrote logs a write of the program.
 func (p *Proxy) wrote(n note) {
 	// With generateName, the name is in the response.
 	n.Target.Name = cmp.Or(n.Target.Name, n.sent.Name, n.answer.Name)

@@ -73,7 +73,6 @@ type Proxy struct {
 // response.
 const toldAfter = 250 * time.Millisecond
 
-// newProxy returns a Proxy that does not listen.
 func newProxy(o Options) (p *Proxy, err error) {
 	p = &Proxy{token: rand.Text(), program: o.Program, world: newWorld(), kinds: map[string]string{}, Observer: observer.New(observer.Options{All: true, After: toldAfter})}
 	if p.findings, err = newFindings(o); err != nil {

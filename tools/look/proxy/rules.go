@@ -15,7 +15,6 @@ import (
 	"example.com/byhand/internal/observe/trace"
 )
 
-// table has all possible findings.
 var table = []Finding{
 	{Name: "no-op-write", What: "a write that changed nothing",
 		Advice: "Compare the desired object with the cached one before you write, and treat fields that the API server sets by default as equal.",
@@ -81,12 +80,10 @@ const (
 	noRetry    = 30 * time.Second // without a retry, and longer than three times the last pause
 )
 
-// place returns the verb and the resource of a request.
 func (x *exchange) place() string {
 	return strings.ToUpper(x.Verb()) + " " + path.Join(x.resource, x.Target.Subresource)
 }
 
-// judgeWrite reports the findings of a write.
 func (p *Proxy) judgeWrite(w *write) {
 	f, place := p.findings, w.place()
 	isDone := w.failed == ""
@@ -139,7 +136,6 @@ func (p *Proxy) judgeRejected(o *object) {
 	}
 }
 
-// judgeRead reports the findings of a read.
 func (p *Proxy) judgeRead(n note) {
 	f := p.findings
 	s := f.stream(n)

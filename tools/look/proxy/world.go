@@ -60,7 +60,6 @@ func newWorld() *world {
 	return &world{objects: newRecent[*object](), byUID: newRecent[*object](), own: newRecent[time.Time](), made: newRecent[string](), sent: newRecent[*write]()}
 }
 
-// object is an object as last seen.
 type object struct {
 	metav1.PartialObjectMetadata // without annotations and old managedFields
 	resource                     string
