@@ -64,7 +64,6 @@ func ensure(module, home string, download bool, out io.Writer) error {
 //go:embed download.sh
 var downloader string
 
-// downloadInto puts the official programs into dir.
 func downloadInto(module, dir string, out io.Writer) error {
 	if runtime.GOOS != "linux" {
 		return errors.New("download: the API server is published for Linux alone: leave DOWNLOAD=1 out to compile it")
@@ -77,7 +76,6 @@ func downloadInto(module, dir string, out io.Writer) error {
 	return nil
 }
 
-// buildFromSource compiles the programs into dir.
 func buildFromSource(module, dir string, out io.Writer) error {
 	fmt.Fprintln(out, "Building a Kubernetes control plane from source, once. It takes about 8 minutes on 2 CPUs,")
 	fmt.Fprintln(out, "less if Go has compiled some of it before, and about 6 GiB of disk.")

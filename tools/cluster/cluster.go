@@ -13,7 +13,6 @@ import (
 	"time"
 )
 
-// cluster is one control plane, known by its name.
 type cluster struct {
 	module     string // the folder whose go.mod names the programs
 	home       string // the folder to which this command writes
@@ -101,7 +100,6 @@ func (c *cluster) startAgain(out io.Writer) (exists bool, err error) {
 	return true, c.start(true, out)
 }
 
-// down stops the cluster's processes and removes its data.
 func (c *cluster) down(out io.Writer) error {
 	unlock, err := c.lock(out)
 	if err != nil {
@@ -195,7 +193,6 @@ func (c *cluster) serves() error {
 // startTimeout bounds a start, which takes 10 s on an idle machine.
 const startTimeout = 3 * time.Minute
 
-// wholeControlPlane is the default of --components.
 const wholeControlPlane = "etcd,kube-apiserver,kube-controller-manager,kube-scheduler,kwok-controller"
 
 // start starts the cluster's stopped programs, and prints their names and why they start.

@@ -17,7 +17,6 @@ import (
 	"syscall"
 )
 
-// defaultName is the cluster of `make cluster`.
 const defaultName = "byhand"
 
 // testPrefix and the process id of its maker begin the name of a cluster that is
@@ -87,7 +86,6 @@ func run(module, home string, args []string) (exitCode int, err error) {
 	}
 }
 
-// ownName is the name of the cluster that exec starts and removes.
 func ownName() string { return testPrefix + strconv.Itoa(os.Getpid()) }
 
 // exec runs one command against a cluster and returns its exit code. Meanwhile it starts each
