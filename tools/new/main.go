@@ -90,10 +90,8 @@ func checkFolder(root, dir, what string) error {
 	return nil
 }
 
-// folder holds the files of a new folder, by their path in it.
 type folder map[string][]byte
 
-// add reads a file of the repository.
 func (f folder) add(file, from string) error {
 	text, err := os.ReadFile(from)
 	f[file] = text
@@ -173,7 +171,6 @@ func newController(root, dir string, get func(string) string, files folder) (mes
 // ofTheLesson are the informers of this repository's kinds. No other program needs them.
 var ofTheLesson = []string{"informer/project.go", "informer/foo.go", "informer/deployment.go"}
 
-// copyPackages adds the named packages of this repository, and the packages that they import.
 func (f folder) copyPackages(root string, packages []string) error {
 	for _, file := range []string{"go.mod", "go.sum", "LICENSE"} {
 		if err := f.add(filepath.Join("byhand", file), filepath.Join(root, file)); err != nil {

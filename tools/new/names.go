@@ -148,7 +148,6 @@ func collect(node ast.Node, found map[string]bool) bool {
 	return true
 }
 
-// importsOf returns the packages that a Go file imports.
 func importsOf(text []byte) (packages []string) {
 	file, err := parser.ParseFile(token.NewFileSet(), "", text, parser.ImportsOnly)
 	if err != nil {

@@ -91,7 +91,6 @@ func (p *Playground) cut() {
 	}
 }
 
-// turn turns a switch on or off.
 func (p *Playground) turn(name string, on bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()

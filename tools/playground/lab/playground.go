@@ -180,7 +180,6 @@ func (p *Playground) running() []*replica {
 	return slices.Clone(p.replicas)
 }
 
-// show sends the state after each change.
 func (p *Playground) show(ctx context.Context) {
 	before := ""
 	for tick := time.NewTicker(showEvery); ctx.Err() == nil; <-tick.C {
@@ -194,7 +193,6 @@ func (p *Playground) show(ctx context.Context) {
 	}
 }
 
-// isOn reports whether a switch is on.
 func (p *Playground) isOn(name string) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()

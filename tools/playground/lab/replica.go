@@ -42,7 +42,6 @@ const lease = "/apis/coordination.k8s.io/v1/namespaces/default/leases/byhand"
 // errKilled is why a killed process ended.
 var errKilled = errors.New("this process was killed")
 
-// replica is one process of the program.
 type replica struct {
 	name    string
 	bug     string

@@ -58,7 +58,6 @@ func (p *Playground) noteWrite(by, method, path string, code int, object map[str
 	}
 }
 
-// refuse rejects a write in the server's place, and records it.
 func (p *Playground) refuse(w http.ResponseWriter, r *http.Request, why *apierrors.StatusError) {
 	p.writing.Lock()
 	defer p.writing.Unlock()
