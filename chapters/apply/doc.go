@@ -8,12 +8,6 @@
 // Deployments, package controller has the queue and the workers, package clientset sends the
 // status. New here are the ways to write, and the record of each field's owner.
 //
-// # Basics
-//
-//   - reconcile.go: a Foo's desired state as one document; the four ways to send it; and the two
-//     edits of managedFields: to migrate from Update, and to give the number of replicas away.
-//   - main.go: the wiring, the two extra clients, and a readable form of managedFields.
-//
 // # Properties
 //
 //   - All four ways ask for the same. None writes if nothing differs.
