@@ -5,12 +5,6 @@
 // From the core it only uses the connection. It is built on client-go's shared informer, which
 // chapters/informer explains.
 //
-// # Basics
-//
-//   - ways.go: the ways, one table. Each differs from the first one in a single point.
-//   - measure.go: one informer, and its cost until its handler has received the first list.
-//   - shard.go: a part of all objects for each of several processes.
-//
 // # Properties
 //
 //   - Each way has a separate client. Bytes are the sizes of the responses' bodies, before
