@@ -8,14 +8,6 @@
 // controller has the queue and the workers, package clientset sends the patches. New here
 // are the reconcile and the storage.
 //
-// # Basics
-//
-//   - store.go: the storage. Here it is a directory tree, DIR/UID/0, DIR/UID/1 and so on.
-//   - project.go: Reconcile. It adds the finalizer, then creates volumes. For a Project
-//     that is being deleted it deletes the volumes, then removes the finalizer.
-//   - sweep.go: deletes the volumes of Projects that disappeared without their cleanup.
-//   - main.go: the wiring.
-//
 // # Properties
 //
 //   - A volume exists only while its Project has the finalizer. So the API server keeps a
