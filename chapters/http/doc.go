@@ -15,13 +15,6 @@
 // program. An object's spec is what users ask for; its status is what a program has done about
 // it. Such a program is a controller. Every write gives an object a new version.
 //
-// # Basics
-//
-//   - main.go: the flow, from top to bottom.
-//   - objects.go: a Foo as a Go type, and the Deployment it asks for.
-//   - kubectl proxy reads the kubeconfig and speaks TLS, so the program does not have to.
-//   - rows_test.go: ten faults that break this program but not the core, listed in README.md.
-//
 // # Limitations
 //
 //   - Do not use it in production. It works on a quiet day; on any other it exits, forgets,
