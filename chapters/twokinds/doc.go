@@ -7,12 +7,6 @@
 // has the queue and the workers, package clientset creates the Foos. New here are the parent, and
 // the mapping from a Secret or a child to its Teams.
 //
-// # Basics
-//
-//   - team.go: the kind Team.
-//   - main.go: three informers, one queue; the index of Teams by the objects they name.
-//   - reconcile.go: Reconcile; createFoos; rollUp.
-//
 // # Properties
 //
 //   - An event of the Team, of a Foo that it controls or waits for, or of its Secret enqueues the
