@@ -21,8 +21,7 @@ import (
 	"example.com/byhand/kit/serve"
 )
 
-// TestFailures checks the table in README.md: a webhook's failures, the API server's error for each,
-// and that with Ignore the request passes.
+// TestFailures checks the table in README.md.
 func TestFailures(t *testing.T) {
 	allow := newKitchen("tomato").handler()
 	answers := func(answer any) http.Handler {

@@ -18,8 +18,7 @@ import (
 	"example.com/byhand/kit/serve"
 )
 
-// TestInside: the API server accepts the manifests for running in the cluster, and their parts match:
-// the registered Service, its port, the name in the certificate. No Pod runs here.
+// TestInside: the API server accepts the manifests, and their parts match. No Pod runs here.
 func TestInside(t *testing.T) {
 	c := newCluster(t)
 	render := "kubectl kustomize config/inside | sed s/byhand-system/" + c.Namespace + "/g"

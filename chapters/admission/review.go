@@ -105,9 +105,7 @@ func mutate(_ context.Context, request *admissionv1.AdmissionRequest) (*admissio
 	return response, fmt.Sprintf("gets %q", defaultToppings), err
 }
 
-// validate rejects a pizza with a topping that does not exist. Toppings it already has stay
-// allowed. Otherwise, once a Topping is deleted, no client could change the labels of its
-// pizzas, or remove a finalizer from one that is being deleted.
+// validate rejects a pizza with a topping that does not exist, unless the pizza already has it: see doc.go.
 func (r *reviewer) validate(ctx context.Context, request *admissionv1.AdmissionRequest) (*admissionv1.AdmissionResponse, string, error) {
 	spec, err := specOf(request.Object)
 	if err != nil {
@@ -136,8 +134,7 @@ func (r *reviewer) validate(ctx context.Context, request *admissionv1.AdmissionR
 	return &admissionv1.AdmissionResponse{Allowed: true}, "allowed", nil
 }
 
-// refused returns a rejection. kubectl prints the message; the code is the same as for an
-// object that the schema rejects.
+// refused returns a rejection, with the code of an object that the schema rejects.
 func refused(format string, args ...any) (*admissionv1.AdmissionResponse, string, error) {
 	why := fmt.Sprintf(format, args...)
 	return &admissionv1.AdmissionResponse{Result: &metav1.Status{

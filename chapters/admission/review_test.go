@@ -135,7 +135,6 @@ func TestValidate(t *testing.T) {
 }
 
 // TestBadReviews has requests that no API server sends, or that a too broad registration causes.
-// Either there is no decision, and the failurePolicy decides, or the webhook has no opinion.
 func TestBadReviews(t *testing.T) {
 	good := reviewOf("CREATE", pizza("tomato"), "")
 	for _, test := range []struct {

@@ -31,8 +31,7 @@ type cluster struct {
 	program *chaptertest.Program
 }
 
-// newCluster starts the program. At the end of the test it is killed if it still runs, and its
-// registration is removed: otherwise no namespace could be deleted.
+// newCluster starts the program. At the end of the test it removes the registration.
 func newCluster(t *testing.T) *cluster {
 	t.Helper()
 	c := &cluster{Cluster: chaptertest.New(t)}

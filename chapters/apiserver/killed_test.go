@@ -12,8 +12,7 @@ import (
 	"k8s.io/apimachinery/pkg/watch"
 )
 
-// TestKilled: after a kill the program starts empty. Its versions are above all that a client has seen,
-// and a watch that continues from before gets 410: then an informer relists.
+// TestKilled: after a kill the program starts empty, at a higher version.
 func TestKilled(t *testing.T) {
 	c := newCluster(t)
 	toppings := c.Resource(toppingResource)
@@ -46,8 +45,7 @@ func TestKilled(t *testing.T) {
 	}
 }
 
-// TestRegistration: the program removes its registration when it exits. If killed, it leaves it until
-// the next one exits; TestReadme shows how to remove it without a program.
+// TestRegistration: the program removes its registration when it exits, but not when it is killed.
 func TestRegistration(t *testing.T) {
 	c := newCluster(t)
 	registered := func(when string, want int) {

@@ -23,8 +23,7 @@ import (
 	"example.com/byhand/kit/serve"
 )
 
-// historyPeriod is how often the history of changes is dropped, which would fill the memory. A watch
-// that continues from before gets 410, and its client relists. kube-apiserver compacts as often.
+// historyPeriod is how often the history of changes is dropped. kube-apiserver compacts as often.
 const historyPeriod = 5 * time.Minute
 
 func main() {

@@ -28,9 +28,8 @@ const (
 
 var apiServiceName = version.Version + "." + version.Group
 
-// registration registers this server's group with the API server. It is installed last and removed
-// first: without the server it blocks the deletion of every namespace. bundle has the certificate to
-// trust, so that another program on the port gets no requests. process is unique.
+// registration registers this server's group. It is installed last and removed first: without the server it
+// blocks the deletion of every namespace. bundle has the certificate to trust. process is unique.
 func registration(client dynamic.Interface, port int, bundle []byte, process string) []webhook.Object {
 	// In a cluster it would select Pods.
 	service := &unstructured.Unstructured{Object: map[string]any{

@@ -13,8 +13,7 @@ import (
 	"example.com/byhand/kit/testkit"
 )
 
-// TestUnreachable: an API server elsewhere cannot reach 127.0.0.1 of this machine. The APIService has
-// the reason, and is deleted, so the error includes it.
+// TestUnreachable: the error includes the reason from the APIService, which is deleted.
 func TestUnreachable(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

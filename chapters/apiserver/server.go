@@ -33,8 +33,7 @@ func newServer() *server {
 		api: testkit.NewAPIServer(toppings),
 		log: func(line string) { fmt.Println(time.Now().Format("15:04:05.000"), line) },
 	}
-	// A restart loses the objects. Clients remember resourceVersions, so none may be reused with
-	// another meaning. The time only grows, unless someone sets the clock back.
+	// Clients remember resourceVersions, so a restart must not reuse them. The time only grows.
 	s.api.StartAt(int(time.Now().UnixMicro()))
 	return s
 }

@@ -40,9 +40,8 @@ func must(schema *crd.Schema, err error) *crd.Schema {
 // budget is the most that all toppings may cost together.
 const budget = 10_000
 
-// admit returns an error unless a topping fits into the budget. No other write
-// happens meanwhile. A webhook cannot check this: it may admit two toppings at once, each of which
-// fits only without the other.
+// admit returns an error unless a topping fits into the budget. No other write happens meanwhile, so two
+// toppings cannot exceed it together.
 func admit(topping *unstructured.Unstructured, others []*unstructured.Unstructured) error {
 	sum := cost(topping)
 	for _, other := range others {

@@ -188,8 +188,8 @@ func TestReadme(t *testing.T) {
 	}
 }
 
-// TestRights runs the program in each way, and with --beside. It needs exactly the permissions of
-// config/rbac. TestReadme uses the same role, so the two do not run in parallel.
+// TestRights: the program needs exactly the permissions of config/rbac. TestReadme uses the same role, so the
+// two do not run in parallel.
 func TestRights(t *testing.T) {
 	c := chaptertest.New(t)
 	account := c.ExactAccount("byhand-apply", "update foos/finalizers")

@@ -118,8 +118,7 @@ func beside(ctx context.Context, every time.Duration, client appsv1client.Deploy
 	}, every)
 }
 
-// printOwners reads an object from stdin and prints its managedFields in a readable form: each
-// manager, its operation and the fields it owns.
+// printOwners prints the managedFields of an object from stdin.
 func printOwners() error {
 	var of metav1.PartialObjectMetadata
 	if err := json.NewDecoder(os.Stdin).Decode(&of); err != nil || of.ManagedFields == nil {

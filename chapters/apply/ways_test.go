@@ -115,9 +115,8 @@ func (w *world) sent() (requests, conflicts int) {
 	return requests, conflicts
 }
 
-// measure adds a sidecar and plays ten rounds: an autoscaler scales, and during the reconciler's
-// write another client sets a label. It returns the row of the README's table. More writers cause
-// more conflicts than expected, each with one more request.
+// measure adds a sidecar, plays ten rounds and returns the row of the README's table. More writers cause more
+// conflicts than expected, each with one more request.
 func (w *world) measure(way string, expected int) string {
 	w.settle()
 	w.patch("person", types.StrategicMergePatchType, `{"spec":{"template":{"spec":{"containers":[{"name":"sidecar","image":"sidecar:1"}]}}}}`)
@@ -176,8 +175,7 @@ func TestThreeWays(t *testing.T) {
 	}
 }
 
-// TestExtractWithoutManagedFields: a cache may drop managedFields, as the core's informer does. Then
-// a program seems to own nothing, and would apply at each reconcile.
+// TestExtractWithoutManagedFields: without managedFields a program seems to own nothing.
 func TestExtractWithoutManagedFields(t *testing.T) {
 	owned, err := appsv1ac.ExtractDeployment(&appsv1.Deployment{Spec: appsv1.DeploymentSpec{Replicas: new(int32(2))}}, manager)
 	if err != nil || owned.Spec != nil {

@@ -14,9 +14,8 @@ import (
 	"example.com/byhand/kit/check"
 )
 
-// TestRun checks everything the program writes for one At: it creates the sample's Pod at the scheduled
-// time, records the result and releases the Pod. It watches one namespace or all, and only the Pods
-// of Ats. The permissions of config/rbac are exactly enough.
+// TestRun checks everything the program writes for one At, in one namespace and in all, with exactly the
+// permissions of config/rbac.
 func TestRun(t *testing.T) {
 	for _, namespace := range []string{metav1.NamespaceAll, metav1.NamespaceDefault} {
 		program := func(ctx context.Context, config *rest.Config) error {

@@ -125,9 +125,8 @@ func TestTwoControllers(t *testing.T) {
 	}
 }
 
-// TestEachRequestFails kills the program before or after each of its five writes for an At (claim,
-// create, record, done, release), or answers a request with an object of another kind, which a client
-// decodes without an error. The next process reads the API server's state and creates no second Pod.
+// TestEachRequestFails kills the program at each of its five writes for an At, or answers a request with an
+// object of another kind. The next process creates no second Pod.
 func TestEachRequestFails(t *testing.T) {
 	for n := 1; n <= 8; n++ {
 		t.Run(fmt.Sprint("another kind at request ", n), func(t *testing.T) {
@@ -236,8 +235,7 @@ func TestReleaseOfGonePod(t *testing.T) {
 	w.reconcileStale("PATCH " + w.podPath())
 }
 
-// TestReleaseOfForgedPod: a Pod has our label and finalizer, and an annotation that is not a valid
-// name. It is released, and the annotation appears in no request, key or log.
+// TestReleaseOfForgedPod: an annotation that is not a valid name appears in no request, key or log.
 func TestReleaseOfForgedPod(t *testing.T) {
 	forged := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "forged", Finalizers: []string{podFinalizer},
 		Labels: map[string]string{uidLabel: "uid"}, Annotations: map[string]string{nameAnnotation: "../../x"}}}

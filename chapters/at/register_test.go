@@ -19,6 +19,5 @@ func registered() *runtime.Scheme {
 	return scheme
 }
 
-// TestKind compares the types, their copies, the registration, the definition and the sample, including
-// fields that are added later. A group with two spellings is two URLs, and one of them is 404.
+// TestKind compares all parts of the kind. A group with two spellings is two URLs, and one of them is 404.
 func TestKind(t *testing.T) { parts.Test(t) }

@@ -17,9 +17,7 @@ var (
 	position = regexp.MustCompile(`(?m):\d+:\d+: `)
 )
 
-// TestWalk follows README.md like a reader who writes one file after the other. Only the files of
-// the previous steps exist, and the next step's tests. Then go vet fails with the message that
-// README.md quotes.
+// TestWalk: with only the files of the previous steps, go vet fails with the message that README.md quotes.
 func TestWalk(t *testing.T) {
 	text, err := os.ReadFile("README.md")
 	if err != nil {

@@ -101,8 +101,7 @@ func TestLiveGet(t *testing.T) {
 	}
 }
 
-// TestNoRightToList: without permission to list, a cache stays empty and retries forever, and its
-// lister returns NotFound for existing objects. The program exits and says why.
+// TestNoRightToList: without permission to list, the program exits and says why.
 func TestNoRightToList(t *testing.T) {
 	s := server()
 	s.Refuse(func(*http.Request) *apierrors.StatusError {
@@ -121,8 +120,7 @@ func TestNoRightToList(t *testing.T) {
 	}
 }
 
-// TestLeavesTheSelector: an object that leaves the selector is DELETED in the watch, but exists. A
-// controller that cleans up for that event destroys live data.
+// TestLeavesTheSelector: an object that leaves the selector is DELETED in the watch, but exists.
 func TestLeavesTheSelector(t *testing.T) {
 	s := server()
 	heard := follow(t, s, "label", options{label: "cache=wanted"})
@@ -145,9 +143,8 @@ func TestTwoInformers(t *testing.T) {
 	}
 }
 
-// TestLabelIsNoBoundary: a user who can create an object anywhere can set the label, and the program
-// processes an object that it was never meant to see. A namespace is a boundary (TestWays). The name
-// that such a user chooses cannot write to the terminal.
+// TestLabelIsNoBoundary: a user who can create an object anywhere can set the label. A namespace is a
+// boundary (TestWays).
 func TestLabelIsNoBoundary(t *testing.T) {
 	s := server()
 	s.AddNamespace("stranger")

@@ -38,8 +38,7 @@ func TestReadme(t *testing.T) {
 	script.Take("go -C tools/cluster run . exec")
 }
 
-// TestShards: three processes hold a part each, chosen by the server. When one is killed, no other
-// takes over its part, but a process that is started with two parts does.
+// TestShards: three processes hold a part each. No process takes over a killed one's part.
 func TestShards(t *testing.T) {
 	t.Parallel()
 	c := chaptertest.New(t)

@@ -44,9 +44,8 @@ func measure(ctx context.Context, config *rest.Config, w way, o options, out io.
 		_, err = secrets.Get(ctx, o.secret, metav1.GetOptions{})
 		return result{synced: time.Since(began)}, err
 	case "shard":
-		// A server without the gate ignores the selector and sends everything: then the handler
-		// must select, or each process would work on each object. The response to a list repeats
-		// a selector that was applied; a stream does not.
+		// A server without the gate ignores the selector, so the handler must select. The response to a list
+		// repeats an applied selector; a stream does not.
 		list, err := secrets.List(ctx, metav1.ListOptions{Limit: 1, ShardSelector: o.shard.String()})
 		if err != nil {
 			return r, err

@@ -43,9 +43,8 @@ func ownPackages(t *testing.T) (all []ownPackage) {
 	return all
 }
 
-// TestDeepCopyEqualsGenerated runs deepcopy-gen on a copy of our types: its methods return the same
-// copies as ours, with as many allocations. testdata/equal_test.go.txt does the comparison, in a
-// separate package next to the generated ones, since it imports both kinds of methods.
+// TestDeepCopyEqualsGenerated: deepcopy-gen's methods return the same copies as ours, with as many
+// allocations. testdata/equal_test.go.txt compares them.
 func TestDeepCopyEqualsGenerated(t *testing.T) {
 	packages := ownPackages(t)
 	dir, err := os.MkdirTemp(".", "_generated-")
