@@ -17,9 +17,8 @@ import (
 	"k8s.io/client-go/rest"
 )
 
-// Client has a method for each verb, for every resource, like client-go's dynamic.Interface.
-// Compare it with clientset/foo.go, where the path and the Go type are constants. The missing
-// verbs have the same form.
+// Client has a method for each verb, for every resource, like client-go's dynamic.Interface. Compare it with
+// clientset/foo.go.
 type Client struct{ rest rest.Interface }
 
 // NewClient returns a client of config's server. It logs each request to steps before sending

@@ -78,9 +78,7 @@ func (s *server) hasAnswer(w http.ResponseWriter, r *http.Request) bool {
 	return true
 }
 
-// fixture returns a small server's discovery with names that are hard to map: a plural and a short
-// name in two groups, a short name and a category equal to another resource's plural, a kind that
-// does not resemble its singular, two versions in the server's order, a stale version.
+// fixture returns a small server's discovery with names that are hard to map, such as a plural in two groups.
 func fixture() (core, groups string) {
 	resource := func(plural, singular, kind string, scope apidiscovery.ResourceScope, shortNames, categories []string) apidiscovery.APIResourceDiscovery {
 		return apidiscovery.APIResourceDiscovery{

@@ -16,8 +16,8 @@ import (
 // The kind belongs to the core.
 func TestMain(m *testing.M) { os.Exit(chaptertest.Run(m, chaptertest.CoreCRDs)) }
 
-// TestReadme runs the README's commands. The program watches only the README's namespace, with the
-// permissions of config/rbac, and its folder bin/volumes is in a temporary directory.
+// TestReadme runs the README's commands in one namespace, with the permissions of config/rbac. bin/volumes is
+// in a temporary directory.
 func TestReadme(t *testing.T) {
 	c := chaptertest.New(t)
 	// Otherwise the Project could not be deleted without the program.

@@ -49,8 +49,8 @@ func TestLife(t *testing.T) {
 	w.told()
 }
 
-// TestConflict changes the Project between the cache and the patch: the patch is rejected, no
-// finalizer is lost, and the next reconcile builds it from the updated cache.
+// TestConflict: if the Project changes between the cache and the patch, the patch is rejected and no
+// finalizer is lost.
 func TestConflict(t *testing.T) {
 	set := func(finalizers ...string) func(*world) {
 		return func(w *world) { w.change(finalized(finalizers...)) }
@@ -123,8 +123,7 @@ func TestStaleCacheDeletesNothing(t *testing.T) {
 	}
 }
 
-// TestStorageFails verifies that a failing storage is reported in an Event and retried, and that a
-// Project that is being deleted waits.
+// TestStorageFails: a failing storage is reported in an Event and retried.
 func TestStorageFails(t *testing.T) {
 	w := newWorld(t)
 	fails := func() {
@@ -149,8 +148,7 @@ func TestStorageFails(t *testing.T) {
 	w.waitsFor()
 }
 
-// TestKilledAtEachStep kills the process before and after each write to the API server and to the
-// storage. The next process completes the work.
+// TestKilledAtEachStep: the next process completes the work, whichever write was the last.
 func TestKilledAtEachStep(t *testing.T) {
 	for _, others := range [][]string{nil, {"a.example.com/x"}} {
 		for killAt, wasKilled := 1, true; wasKilled; killAt++ {

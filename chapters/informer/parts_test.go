@@ -73,8 +73,8 @@ func TestStore(t *testing.T) {
 	}
 }
 
-// TestWhatGrows: a handler that blocks costs memory for each change, in client-go's informer, too.
-// Meanwhile a queue keeps one key for one object. -v prints the numbers.
+// TestWhatGrows: a handler that blocks costs memory for each change, in client-go's informer, too. -v prints
+// the numbers.
 func TestWhatGrows(t *testing.T) {
 	for _, swapped := range []clientGo{"", "shared"} {
 		synctest.Test(t, func(t *testing.T) {
@@ -100,9 +100,8 @@ func TestWhatGrows(t *testing.T) {
 	}
 }
 
-// TestQueue: our queue and client-go's return the same keys at the same times, whatever is added
-// meanwhile, and count the same failures. ShutDown returns queued keys, drops delayed ones, and ends
-// every worker.
+// TestQueue: our queue and client-go's return the same keys at the same times and count the same failures.
+// ShutDown returns queued keys, drops delayed ones, and ends every worker.
 func TestQueue(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		queues := []workqueue.TypedRateLimitingInterface[cache.ObjectName]{NewQueue(), workqueue.NewTypedRateLimitingQueue(

@@ -43,8 +43,7 @@ func TestDefinitions(t *testing.T) {
 	}
 }
 
-// TestSchemas: Go types and schemas have the same fields. Clients and conversions drop fields that a
-// type lacks, the API server drops fields that the schema lacks.
+// TestSchemas: Go types and schemas have the same fields.
 func TestSchemas(t *testing.T) {
 	for plural, types := range map[string][]reflect.Type{
 		"pizzas":   {reflect.TypeFor[v1alpha1.Pizza](), reflect.TypeFor[v1beta1.Pizza]()},

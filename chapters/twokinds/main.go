@@ -105,9 +105,8 @@ func naming(teams cache.Indexer, kind string) func(object metav1.Object) []cache
 	}
 }
 
-// withoutContent is the transform of Secrets: content that is not in memory cannot leak into a
-// status, an Event or a log. It keeps only the fact that there is a token. It removes annotations,
-// too: kubectl apply writes the whole Secret into one. It is idempotent.
+// withoutContent is the transform of Secrets: content that is not in memory cannot leak. It removes
+// annotations, too: kubectl apply writes the whole Secret into one. It is idempotent.
 func withoutContent(obj any) (any, error) {
 	if secret, ok := obj.(*corev1.Secret); ok {
 		token := secret.Data["token"]

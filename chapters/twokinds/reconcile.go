@@ -84,9 +84,8 @@ func (r *reconciler) createFoos(ctx context.Context, team *Team) (err error) {
 	return err
 }
 
-// rollUp fills an empty status from the stores alone, so the order of events does not matter: the
-// last event leads to the same status. It follows the spec's order: in map order the text would
-// differ, and be written, each time.
+// rollUp fills an empty status from the stores alone, so the order of events does not matter. It follows the
+// spec's order: in map order the text would differ each time.
 func (r *reconciler) rollUp(team *Team, status *TeamStatus, err error) {
 	var waiting []string
 	for _, member := range team.Spec.Members {

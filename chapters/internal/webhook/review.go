@@ -41,10 +41,10 @@ func Listen(address string, remote bool, certificate *serve.Certificate, handler
 // no answer.
 type Decide func(ctx context.Context, body []byte) (answer any, err error)
 
-// Review passes the body of each request to decide, and sends the result as JSON with 200. The API
-// server treats any other code as a failed call: then the failurePolicy applies. An error of decide
-// is answered with 500, one from Invalid with 400, more than 10 MB with 413, a wrong content type
-// with 415, a wrong method with 405, a panic with 500, and a review of more than 8 seconds with 504.
+// Review passes the body of each request to decide, and sends the result as JSON with 200. The API server
+// treats any other code as a failed call: then the failurePolicy applies. An error from Invalid is answered
+// with 400, any other error or a panic with 500, more than 10 MB with 413, and a review of more than 8
+// seconds with 504.
 func Review(decide Decide) http.Handler { return &reviews{make(chan struct{}, atOnce), decide} }
 
 type reviews struct {

@@ -133,8 +133,7 @@ func overTheWire[T any](t *testing.T, object *T) *T {
 	return received
 }
 
-// TestForgedAnnotations: a client may write any annotation into its Pizza. It is used only if it
-// matches the spec, since no schema checks an annotation.
+// TestForgedAnnotations: an annotation that any client may write is used only if it matches the spec.
 func TestForgedAnnotations(t *testing.T) {
 	const annotation = "v1alpha1.restaurant.programming-kubernetes.info/toppings"
 	for _, forged := range []string{"{", `["salami","tomato"]`} {
