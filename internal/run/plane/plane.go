@@ -134,9 +134,8 @@ func (p *Plane) Install(more ...string) error {
 	return served(p.Kube.Discovery(), resources)
 }
 
-// served waits until the discovery has these resources, such as foos.samplecontroller.k8s.io. It has
-// a CRD's resource once the condition Established is true (k8s.io/apiextensions-apiserver,
-// pkg/apiserver/customresource_discovery_controller.go).
+// served waits until the discovery has these resources, such as foos.samplecontroller.k8s.io: a CRD's
+// resource appears after its condition Established is true.
 func served(kube discovery.ServerResourcesInterface, resources []string) error {
 	var missing []string
 	err := wait.PollUntilContextTimeout(context.Background(), 50*time.Millisecond, time.Minute, true, func(context.Context) (bool, error) {
@@ -162,8 +161,8 @@ func (p *Plane) Down() error {
 	return err
 }
 
-// execute runs a command that is not bound to a context, and which a Ctrl-C at the terminal
-// does not reach: a control plane is started completely, and then removed completely.
+// execute runs a command that neither a context nor Ctrl-C interrupts: a control plane is started and removed
+// completely.
 func execute(program string, args ...string) (output string, err error) {
 	cmd := exec.Command(program, args...)
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}

@@ -18,8 +18,8 @@ var (
 	fence  = regexp.MustCompile("(?ms)^ *```.*?^ *```$")
 )
 
-// Each link in a Markdown file of this repository leads to an existing file, and each file that the text
-// names exists. CHANGELOG.md names removed files. TestLinks of the site checks the headings.
+// Each link in a Markdown file leads to an existing file, and each file that the text names exists, except in
+// CHANGELOG.md. TestLinks of the site checks the headings.
 func TestLinks(t *testing.T) {
 	repository := os.DirFS("../../..")
 	files, links := 0, 0
@@ -60,12 +60,11 @@ func exists(repository fs.FS, file string) bool {
 	return err == nil
 }
 
-// shown matches a file that shows an answer, as a link or as a path of Kubernetes, or a name in the
-// file before it.
+// shown matches a file that shows an answer.
 var shown = regexp.MustCompile("\\[[^]]*\\]\\(([^)]+)\\)|`k8s\\.io/[^`]+`|`([^`]+)`")
 
 // Each file that shows an answer in docs/questions.md has the functions, tests and lines that the answer
-// names. TestLinks reports missing files. Kubernetes' own files are not read.
+// names.
 func TestQuestions(t *testing.T) {
 	page, err := os.ReadFile("../../../docs/questions.md")
 	if err != nil {

@@ -27,8 +27,7 @@ import (
 // deadline is how long a test waits for a condition. It is long, because the machine may be busy.
 const deadline = 3 * time.Minute
 
-// binary is the program under test, built from this checkout. make builds it there, too:
-// a program that is there and up to date is not linked again.
+// binary is the program under test, built from this checkout.
 const binary = root + "/bin/byhand"
 
 func TestMain(m *testing.M) {
@@ -132,8 +131,7 @@ func (s *server) kubectl(args ...string) string {
 
 const root = "../../.."
 
-// command runs a command in the root folder and returns its output. A test's clean-up uses it, too, so it
-// does not use the test's context.
+// command runs a command in the root folder and returns its output. A clean-up may use it: it has no context.
 func command(name string, args ...string) (string, error) {
 	cmd := exec.Command(name, args...)
 	cmd.Dir = root
@@ -154,8 +152,7 @@ func spec(deploymentName string, replicas int32) v1alpha1.FooSpec {
 	return v1alpha1.FooSpec{DeploymentName: deploymentName, Replicas: &replicas}
 }
 
-// proxied starts a proxy between a program and the API server, which has the credentials of
-// config, and returns the kubeconfig that leads through it.
+// proxied starts a proxy with the credentials of config, and returns the kubeconfig that leads through it.
 func (s *server) proxied(config *rest.Config) (proxy *testkit.Proxy, kubeconfig string) {
 	s.Helper()
 	proxy, err := testkit.NewProxy(config)

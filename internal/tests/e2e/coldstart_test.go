@@ -29,9 +29,8 @@ var (
 	controller = flag.String("controller", "", "another `program` at the root of the repository, with its flags (default: bin/byhand)")
 )
 
-// TestColdStart starts the program on many new Foos, on etcd and kube-apiserver alone, and counts its writes
-// at the API server: one POST and one status PUT per Foo, no 409, and nothing afterwards. It fails on a count,
-// never on a time: chapters/compare/harness measures times and memory.
+// TestColdStart starts the program on many new Foos and counts its writes at the API server: one POST and one
+// status PUT per Foo, no 409, and nothing afterwards. chapters/compare/harness measures times and memory.
 func TestColdStart(t *testing.T) {
 	s := newServer(t)
 	s.createFoos(*foos)

@@ -41,8 +41,7 @@ func TestExitCodes(t *testing.T) {
 func TestSignals(t *testing.T) {
 	t.Parallel()
 	s := newServer(t)
-	// A proxy before the API server holds each POST until the test lets it go. The first
-	// one's sender has ended by then, and it goes nowhere.
+	// A proxy holds each POST until the test releases it. The first POST's sender has ended by then.
 	posted, release := make(chan struct{}, 1), make(chan struct{})
 	var posts atomic.Int32
 	proxy, through := s.proxied(s.config)

@@ -17,8 +17,7 @@ func (s *server) foo(name string) (*v1alpha1.Foo, error) {
 	return s.client.SamplecontrollerV1alpha1().Foos(s.namespace).Get(s.Context(), name, metav1.GetOptions{})
 }
 
-// converges waits until all is as the Foos of the namespace ask for, and this one has so many
-// replicas, in a Deployment of this name.
+// converges waits until the namespace is consistent, and this Foo has the Deployment and the replicas.
 func (s *server) converges(foo, deployment string, replicas int32) {
 	s.Helper()
 	s.eventually(fmt.Sprintf("Foo %s gets %d replicas in Deployment %s", foo, replicas, deployment), func() error {

@@ -19,9 +19,9 @@ import (
 // Variable of the environment has the name of the mistake that is made.
 const Variable = "MUTANT"
 
-// Add copies the body of a function and replaces old by new in the copy: the mistake. The copy comes before
-// the original body, and runs if the environment names the mistake. texts has the changed files. A mistake
-// outside of every function, such as in a type, needs a separate program: Add returns its texts.
+// Add copies the body of a function before the original, and replaces old by new in the copy: the mistake.
+// The copy runs if the environment names the mistake. texts has the changed files. For a mistake outside of
+// every function, Add returns the texts of a separate program.
 func Add(t testing.TB, texts map[string]string, file, old, new, name string) (alone map[string]string) {
 	t.Helper()
 	original, err := os.ReadFile(file)

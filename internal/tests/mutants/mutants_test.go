@@ -187,9 +187,8 @@ var mutants = []struct {
 	{"work that goes on after the Lease is lost", "kit/leader/leader.go", "defer stop()", "_ = stop", "./kit/leader", "TestLeaseLost"},
 }
 
-// TestMutants builds the tests of each package once, with every mistake that is inside of a
-// function: the environment says which one is made. A mistake elsewhere, such as in a type,
-// needs a separate build.
+// TestMutants builds the tests of each package once, with all mistakes inside functions: the environment
+// selects one. Other mistakes need a separate build.
 func TestMutants(t *testing.T) {
 	root, err := filepath.Abs("../../..")
 	if err != nil {

@@ -1,5 +1,5 @@
-// Package oracle says what a converged cluster is, once for all tests: the Deployments and
-// the status are what the Foos ask for, and nothing is left to do.
+// Package oracle defines a converged cluster for all tests: the Deployments and the status are what the Foos
+// ask for.
 package oracle
 
 import (

@@ -11,9 +11,8 @@ import (
 	"k8s.io/klog/v2/textlogger"
 )
 
-// Context returns a context whose log becomes part of the test's output if the test fails. Use it for
-// everything that logs: a Reflector, a worker, an election. It is never cancelled, and log lines after the
-// test's end are lost.
+// Context returns a context whose log becomes part of the test's output if the test fails. It is never
+// canceled, and log lines after the test's end are lost.
 func Context(t testing.TB) context.Context {
 	t.Helper()
 	kept := &log{}

@@ -24,9 +24,7 @@ type Script struct {
 	Commands []string
 }
 
-// Open reads the sh blocks of one section: from its heading to the next one of any level. The
-// comments are not in it, and not the lines that set the environment: the
-// test's has that.
+// Open reads the sh blocks of one section, without comments and without the lines that set the environment.
 func Open(t testing.TB, file, heading string) *Script {
 	t.Helper()
 	text, err := os.ReadFile(file)

@@ -138,8 +138,8 @@ func TestSubresources(t *testing.T) {
 	})
 }
 
-// Each time that a schema admits survives a round trip through the Go type. A time that does not decode stops
-// the informer of its kind. If the API server rejects the encoded time, no status can be written.
+// Each time that a schema admits survives a round trip through the Go type. Otherwise the informer of the
+// kind stops, or no status can be written.
 func TestTimesSurvive(t *testing.T) {
 	forEachKind(t, func(t *testing.T, k samples.Kind) {
 		timesSurvive(t, k.Kind, definition(t, k).Spec.Versions[0].Schema.OpenAPIV3Schema)

@@ -53,8 +53,7 @@ func (s *sequence) terminate(who, path string, policy metav1.DeletionPropagation
 	return true
 }
 
-// target returns where an actor acts: often at the very object that a worker has
-// just sent a request for, else anywhere.
+// target returns where an actor acts: often at the object of a worker's last request.
 func (s *sequence) target(resource string, names []string) string {
 	var contested []string
 	for _, w := range s.workers {

@@ -169,8 +169,8 @@ func (s *sequence) refuse(kind int) *apierrors.StatusError {
 	return &apierrors.StatusError{ErrStatus: metav1.Status{Status: metav1.StatusFailure, Code: how.code, Reason: how.reason, Message: fmt.Sprintf(how.words, id)}}
 }
 
-// serverRefuses is a webhook, a policy, a quota, a lost right, or a server that fails: one
-// operation fails in one way, at once, after 10 s, or after longer than anybody waits.
+// serverRefuses is a webhook, a policy, a quota, a lost right or a failing server: one operation fails in one
+// way, at once or late.
 func (s *sequence) serverRefuses() *attacker {
 	operation, kind, takes := pick(s, operations), s.rand.IntN(len(refusals)), pick(s, []time.Duration{0, 0, 0, 0, 10 * time.Second, time.Hour})
 	return &attacker{what: fmt.Sprintf("%s: after %v, %d %s", operation, takes, refusals[kind].code, refusals[kind].words), admit: func(x *exchange) *apierrors.StatusError {

@@ -42,8 +42,8 @@ func (s *sequence) checkRefusal(a *exchange) {
 	}
 }
 
-// known returns the writes at the path of a request of which the process knows
-// that it has done them, for the same key.
+// known returns the process's writes at the path of a request, for the same key, whose responses it has
+// received.
 func (s *sequence) known(a *exchange) []*exchange {
 	var known []*exchange
 	for _, own := range s.rules.writes[a.path] {
@@ -62,8 +62,8 @@ func controllerOf(object metav1.Object) types.UID {
 	return ""
 }
 
-// checkCreate: a Deployment is created for the Foo that the worker saw, under the
-// name that it saw, with the replicas that it has, and not for a Foo that is gone.
+// checkCreate: a Deployment is created with the name and the replicas of the Foo that the worker saw, and not
+// for a missing Foo.
 func (s *sequence) checkCreate(a *exchange) {
 	foo := a.worker.seen.foo
 	switch {
@@ -74,8 +74,8 @@ func (s *sequence) checkCreate(a *exchange) {
 	}
 }
 
-// checkUpdate: only a Deployment that the Foo controls and that is not being deleted is changed, only in the
-// fields that a Foo decides, and not back to an older generation.
+// checkUpdate: an update changes only the fields that a Foo decides, of a Deployment that the Foo controls
+// and that is not being deleted, and not back to an older generation.
 func (s *sequence) checkUpdate(a *exchange) {
 	foo := a.worker.seen.foo
 	before, after := typed[appsv1.Deployment](s, a.before), decode[appsv1.Deployment](s, a.body)
@@ -123,8 +123,8 @@ func theirs(deployment *appsv1.Deployment, foo *v1alpha1.Foo) *appsv1.Deployment
 	return rest
 }
 
-// checkDelete: only a Deployment that the Foo controls is deleted, not twice, not before its replacement exists,
-// and not the one that the live Foo names.
+// checkDelete: a Deployment is deleted only by its Foo, once, after its replacement exists, and not if the
+// live Foo names it.
 func (s *sequence) checkDelete(a *exchange) {
 	saw := a.worker.seen
 	if a.preconditions.UID == nil {
@@ -164,9 +164,9 @@ func (s *sequence) checkStatus(a *exchange) {
 	}
 }
 
-// checkRate: while nothing but a lasting fault changes anything, an object is written at most 30 times in 15 s. One
-// fault stays below 16 (TestNoHotLoop). With several at once the content of a status changes, and each new content
-// is counted from the start.
+// checkRate: while only a lasting fault changes anything, an object is written at most 30 times in 15 s. One
+// fault stays below 16 (TestNoHotLoop); several change the content of a status, and each new content is
+// counted from the start.
 func (s *sequence) checkRate(a *exchange) {
 	if !s.resting || a.method == http.MethodGet {
 		return

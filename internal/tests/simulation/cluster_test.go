@@ -39,8 +39,8 @@ func (s *sequence) dropFinalizer(who, path, finalizer string) bool {
 	})
 }
 
-// rolloutActs is one act of the deployment controller: it has seen the newest
-// spec of a Deployment and some of its Pods are available; at rest, all.
+// rolloutActs is one act of the Deployment controller. It has seen the newest spec, and some Pods are
+// available; at rest, all.
 func (s *sequence) rolloutActs() bool {
 	var due []func() bool
 	for _, path := range s.api.Paths("deployments") {
@@ -59,8 +59,8 @@ func (s *sequence) rolloutActs() bool {
 	return len(due) > 0 && pick(s, due)()
 }
 
-// rolledOut is the status of a Deployment with so many replicas of its newest template, as far
-// as attackers let it have them.
+// rolledOut is the status of a Deployment with these replicas of its newest template, as far as attackers
+// permit.
 func (s *sequence) rolledOut(deployment *appsv1.Deployment, available int32) map[string]any {
 	n := int64(available)
 	status := map[string]any{"replicas": n, "updatedReplicas": n, "availableReplicas": n, "observedGeneration": deployment.Generation}

@@ -48,8 +48,8 @@ func (f *feed) skip() {
 	}
 }
 
-// advance applies a batch of up to so many events, of different objects: first all
-// of them to the store, then the handler is called for each.
+// advance applies a batch of events of different objects: first all to the store, then the handler is called
+// for each.
 func (f *feed) advance(events int) {
 	var calls []func()
 	batch := map[string]bool{}
@@ -78,8 +78,8 @@ func (f *feed) advance(events int) {
 	}
 }
 
-// relist replaces the store by the server's state at this position. The handler receives no event of the
-// changes between, and a tombstone for an object that was deleted between.
+// relist replaces the store by the server's state at this position. The handler gets tombstones for deleted
+// objects, and no events.
 func (f *feed) relist(position int) {
 	f.position = position
 	now := map[string]any{}

@@ -119,8 +119,8 @@ func (s *sequence) timerFires() bool {
 	return true
 }
 
-// timePasses lets the time of a key come, if nothing is on its way to a store and no worker
-// waits for an answer: stores lag by seconds, not by minutes.
+// timePasses makes a key due if nothing is on its way to a store or a worker: stores lag by seconds, not by
+// minutes.
 func (s *sequence) timePasses() bool {
 	if len(s.workers) > 0 || s.process.foos.behind() || s.process.deployments.behind() {
 		return false
@@ -153,8 +153,8 @@ func (s *sequence) sleep(end time.Time) bool {
 	return true
 }
 
-// takeOver replaces the process. The new process has no memory of the old one's writes; its first lists
-// are the newest. The old one's running reconciles end with it, or continue if it was only frozen.
+// takeOver replaces the process. The new one has no memory of earlier writes, and its first lists are the
+// newest. Running reconciles of the old one end, or continue if it was only frozen.
 func (s *sequence) takeOver() bool {
 	if !s.takeovers {
 		return false

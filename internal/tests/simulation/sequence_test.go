@@ -89,8 +89,7 @@ type action struct {
 	do     func() bool
 }
 
-// everything is what may happen in a step. Times in which much comes from outside
-// take turns with times in which little does, and things can settle.
+// everything is what may happen in a step. Busy times alternate with quiet ones.
 func (s *sequence) everything() []action {
 	if s.chance(4) {
 		s.quiet = !s.quiet
@@ -145,8 +144,7 @@ func (s *sequence) siege() {
 	}
 }
 
-// rest lets everything finish and checks the final state, and that nothing is sent after it, even by a
-// process that starts then.
+// rest lets everything finish, checks the final state, and that even a new process sends nothing.
 func (s *sequence) rest() {
 	s.settle(time.Now().Add(restTime), restRequestsAKey*len(s.namespaces)*len(s.fooNames))
 	s.checkFinalState()

@@ -22,8 +22,7 @@ import (
 	"example.com/byhand/kit/testkit"
 )
 
-// worker is one reconcile under way. Its code runs until it sends a request; then
-// it stands still, and anything else may happen before it goes on.
+// worker is a running reconcile. It stops at each request, and anything else may happen before it continues.
 type worker struct {
 	process *process
 	key     cache.ObjectName
@@ -114,8 +113,7 @@ var (
 	errLost   = errors.New("the connection broke, the answer is lost")
 )
 
-// RoundTrip sends the request of the worker whose code runs. While the request is
-// on its way to the server, and the answer on its way back, others may act.
+// RoundTrip sends the request of the running worker. Others may act before and after it.
 func (p *process) RoundTrip(r *http.Request) (*http.Response, error) {
 	s, w := p.s, p.s.acting
 	x := s.read(r)
@@ -234,8 +232,7 @@ func (s *sequence) passes(w *worker, percent int) bool {
 	return !w.killed
 }
 
-// fault decides what goes wrong with a request: it is refused, by an attacker or without a reason,
-// or it is carried out and its client does not learn of it.
+// fault decides the failure of a request: it is rejected, or its response is lost.
 func (s *sequence) fault(x *exchange) (refused *apierrors.StatusError, lost bool) {
 	for _, a := range s.attackers {
 		if a.admit != nil {
