@@ -141,8 +141,8 @@ func shortage(text string) error {
 // sayEvery is how often a running build prints its progress.
 const sayEvery = 10 * time.Second
 
-// follow runs a build and prints its progress. In standard error, a line that names a module to download or a
-// package to compile, of todo, is progress. The other lines are the text of an error.
+// follow runs a build and prints its progress: the lines that name a module to download or one of the todo
+// packages. The other lines are the text of an error.
 func follow(cmd *exec.Cmd, todo int, out io.Writer) error {
 	stderr, err := cmd.StderrPipe()
 	if err != nil {

@@ -217,8 +217,8 @@ func (c *cluster) start(created bool, out io.Writer) error {
 	return nil
 }
 
-// startPrograms creates the cluster or starts its stopped programs, waits until it serves, and ensures that the
-// scheduler has a node. The settings of an existing cluster do not change: it gets no certificates.
+// startPrograms creates the cluster or starts its stopped programs, waits until it serves, and ensures that
+// the scheduler has a node.
 func (c *cluster) startPrograms() error {
 	if err := c.writeKwokctlConfig(); err != nil {
 		return err
@@ -269,8 +269,7 @@ func (c *cluster) create() error {
 		"--components="+cmp.Or(c.components, wholeControlPlane))
 }
 
-// lastLines returns a line for each stopped program, with the last line of its log, which gives the reason,
-// such as a port in use or a full disk.
+// lastLines returns a line for each stopped program, with the last line of its log.
 func (c *cluster) lastLines() string {
 	var lines string
 	stopped, _ := c.stopped()

@@ -75,8 +75,7 @@ func TestLastLines(t *testing.T) {
 	}
 }
 
-// A restarted cluster reports the ports that another program has taken, and how to free them. It ignores ports
-// of its running programs, and of programs that it never had.
+// A restarted cluster reports the ports that another program has taken, and how to free them.
 func TestPortsFree(t *testing.T) {
 	taken, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {

@@ -47,8 +47,7 @@ func newHost(t *testing.T) (url, dir string) {
 	return server.URL, dir
 }
 
-// TestDownload verifies that the programs are the published ones. A missing or damaged file is an error that
-// gives the reason, and leaves no program to run.
+// TestDownload: a missing or damaged file is an error that gives the reason, and leaves no program to run.
 func TestDownload(t *testing.T) {
 	const noSum = " has not the SHA-256 that is published: none is"
 	if runtime.GOOS != "linux" {

@@ -53,8 +53,8 @@ type testCluster struct {
 	userBin  string
 }
 
-// newTestCluster names a cluster, and removes it at the end of the test. It also checks that the user's home
-// stays empty.
+// newTestCluster names a cluster, removes it at the end of the test, and checks that the user's home stays
+// empty.
 func newTestCluster(t *testing.T, word string) *testCluster {
 	t.Helper()
 	module, err := moduleDir()

@@ -2,8 +2,7 @@
 
 package main
 
-// These tests start about a dozen real clusters, and examine one while the next starts. They build the programs
-// first, unless `go run . up` has.
+// These tests start about a dozen real clusters.
 
 import (
 	"fmt"
@@ -19,8 +18,8 @@ import (
 	"time"
 )
 
-// TestTwoClusters starts two clusters at the same time, as from two terminals, and runs all tests on these,
-// because a start takes seconds.
+// TestTwoClusters starts two clusters at the same time and runs all tests on these, because a start takes
+// seconds.
 func TestTwoClusters(t *testing.T) {
 	t.Parallel()
 	one, two := newTestCluster(t, "one"), newTestCluster(t, "two")

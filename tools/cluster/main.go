@@ -88,9 +88,8 @@ func run(module, home string, args []string) (exitCode int, err error) {
 
 func ownName() string { return testPrefix + strconv.Itoa(os.Getpid()) }
 
-// exec runs one command against a cluster and returns its exit code. Meanwhile it starts each
-// program of the cluster that ends again. The cluster is removed however the command ends, an
-// interrupt included, unless it was named.
+// exec runs one command against a cluster and returns its exit code. Meanwhile it restarts each program of
+// the cluster that exits. It always removes the cluster, unless it was named.
 func (c *cluster) exec(command []string) (exitCode int, err error) {
 	if len(command) == 0 {
 		return 0, errors.New("exec: no command given after --")
