@@ -27,7 +27,6 @@
 //     Controllers that must restore it watch the object.
 //   - Changing the annotation byhand/process makes it look like another process owns the
 //     registration: it is not removed on exit.
-//   - A killed process leaves its registration. The next one that starts replaces it.
 //   - The API server sends no client certificate unless configured, so any client that reaches
 //     the server can call it. A review must reveal nothing and change nothing.
 package webhook

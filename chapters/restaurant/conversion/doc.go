@@ -26,8 +26,6 @@
 //
 // # Limitations
 //
-//   - The annotation belongs to this package. A client's value is used if it matches the spec, and
-//     is dropped otherwise.
 //   - An object may have 256 KiB of annotations. If ours does not fit, the order is lost: total
 //     has priority over lossless.
 //   - A field that only the schema has, and these Go types lack, would be lost. A test in
