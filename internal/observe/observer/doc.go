@@ -17,10 +17,7 @@
 // The package has no list of kinds: main passes each Kind. If two kinds could be confused, the wiring
 // panics. The location of a step's code comes from the stack.
 //
-// The steps have two outputs:
-//
-//   - Print writes them as a log, as a timeline or as JSON.
-//   - The History keeps the newest ones for the page.
+// Print writes the steps as a log, as a timeline or as JSON. The History keeps the newest ones for the page.
 //
 // # Properties
 //
@@ -35,14 +32,12 @@
 // # Limitations
 //
 //   - The event of a write may arrive before the response, so steps are published 20 ms late. If the
-//     response takes longer, the event counts as another client's. The cause of a reconcile is exact,
+//     response takes longer or is lost, the event counts as another client's. The cause of a reconcile is exact,
 //     because no key is reconciled before the response to its last write.
 //   - A PUT that changes nothing returns the version of the write before it. If that was a different
 //     client's write, its event may count as the controller's own.
-//   - Objects are read after they were recorded. This is safe because objects in a store never change.
 //   - While the output of Print blocks, no step is published: the page shows nothing new, steps are lost,
 //     and Close waits. A reader that has exited does not block.
-//   - If the response to a write is lost, its event counts as another client's.
 //   - The queue does not report the end of a delay. The step "due" follows when a worker takes the key or
 //     gives it back.
 //   - A server's error message appears as it is, and may quote a value that was sent.

@@ -17,10 +17,8 @@
 // PROCESS-SEQ. A browser that reconnects sends its last id, and gets the later steps, or all steps if
 // the process has changed.
 //
-// static/ has a file for each part of the page. feed.js receives, history.js keeps, player.js selects
-// the moment, and world.js computes its state. picture.js (with scene.js, moves.js and token.js),
-// panel.js and tables.js show it, each kind as kinds.js says. The playground of the site (make site)
-// uses the same files except for feed.js: it has no server.
+// static/ has a file for each part of the page. The playground of the site (make site) uses the same
+// files except for feed.js, which receives the steps: it has no server.
 //
 // # Limitations
 //
