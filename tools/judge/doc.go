@@ -18,8 +18,6 @@
 //   - why it matters, and a similar real bug
 //   - the file of this repository that does it right
 //
-// The properties are in properties.go, the scenarios in scenarios.go.
-//
 // The exit status is the number of scenarios that fall short, at most 100. It is 101 if no verdict is
 // possible.
 //
@@ -42,19 +40,14 @@
 //	                                                                                 │
 //	            judge ◄── history: every version of every Foo and Deployment ◄───────┘
 //
-// Package internal/court is the command. Below it are four packages; each imports only the ones after it:
+// Package internal/court is the command. Below it are four packages, described in their doc.go. Each imports
+// only the ones after it:
 //
-//   - anykind judges a program about any other kind: baseline.go learns the right results, script_scenarios.go
-//     has the scenarios.
-//   - scenario has the scenarios for Foos in scenarios.go. Their steps are in situations.go, faults.go and
-//     hostile.go, admission.go (rejections and changes by the API server) and users.go (actions of users).
-//   - stage runs one scenario. world.go starts a control plane. program.go and supervise.go start the program as
-//     a process group and restart it when it exits, like a kubelet. stage.go gives it a namespace and a proxy.
-//     confined.go limits the program to this namespace, so most scenarios run in parallel. canary.go measures when
-//     the machine is slow. wait.go has the waits of a step.
-//   - verdict has the properties. history.go watches past the proxy. converged.go compares the present state with
-//     the oracle of this repository's tests. review.go checks every revision. report.go prints the result,
-//     explanations.go explains it.
+//   - anykind has the scenarios for any other kind, and learns the right results.
+//   - scenario has the scenarios for Foos.
+//   - stage runs one scenario: it restarts the program when it exits, like a kubelet, and limits it to a
+//     namespace, so most scenarios run in parallel.
+//   - verdict has the properties, the history past the proxy, and the explanations.
 //
 // Situations run on a whole control plane. Faults run on an API server alone: the judge plays the controllers
 // of Deployments (play.go) and quotas, so only the program takes time.
@@ -128,15 +121,12 @@
 //   - A stale start needs a program that accepts cached lists (resourceVersion=0). client-go's informers do so
 //     when the API server has no streaming lists. stale-start rejects streaming lists, stale-start-streaming
 //     forwards them.
-//   - Goroutines and times differ in each run.
 //   - The judge and byhand have the same authors. -caveats adds the known limitations of byhand that can be played.
 //   - A process that leaves its group and clears its environment is not found, and keeps running.
 //   - Linux only: processes and memory are found in /proc.
 //
 // # Tests of the judge
 //
-// Package internal/mistakes lists typical mistakes in a Foo controller. Each has the scenario that must find
-// it, and the words and the file that the judge must name. Tests (tag long; make test-judge) make each of them
-// in the exercise's solution, in memory, and some of them on control planes. TestScript, which make
-// test-judge leaves out, finds some by a script.
+// Package internal/mistakes lists typical mistakes in a Foo controller. Tests (tag long; make test-judge) make
+// each of them in the exercise's solution, in memory, and some of them on control planes.
 package main
