@@ -9,12 +9,9 @@
 // unchanged. It decodes JSON, and protobuf of the built-in kinds and of metadata. For everything else
 // it requests JSON, and logs that.
 //
-// proxy.go accepts requests. exchange.go forwards them through package wire, and makes a step of each
-// message: responses to writes, lists, and watch events. The observer publishes the steps in order, and
-// keeps them for the page. world.go stores the objects and their owners. log.go makes a log line of
-// each step. cause.go chooses the cause of a write, relation.go decides which objects are related, and
-// changes.go compares versions. rules.go has the findings, findings.go their state, and role.go the
-// rights. replay.go reads a recording.
+// exchange.go makes a step of each message: responses to writes, lists, and watch events. The observer
+// publishes the steps in order, and keeps them for the page. world.go stores the objects, cause.go and
+// relation.go choose the cause of a write, and rules.go has the findings.
 //
 // # Stored data
 //
