@@ -21,7 +21,6 @@ import (
 	"os"
 	"os/exec"
 	"os/signal"
-	"path/filepath"
 	"runtime/debug"
 	"strings"
 	"syscall"
@@ -76,9 +75,6 @@ func run(ctx context.Context, args []string) error {
 		flags.PrintDefaults()
 	}
 	_ = flags.Parse(args)
-	if flags.NArg() > 0 {
-		options.Program = filepath.Base(flags.Arg(0))
-	}
 	if *limit > 0 {
 		limited, cancel := context.WithTimeout(ctx, *limit)
 		defer cancel()
@@ -146,17 +142,7 @@ func live(ctx context.Context, o connect.Options, options proxy.Options, record,
 		fmt.Fprintf(os.Stderr, "look: start the program with KUBECONFIG=%s (Ctrl-C stops)\n", p.Kubeconfig)
 		<-ctx.Done()
 	}
-	err = cmp.Or(err, p.Close())
-	fmt.Fprintln(os.Stderr, "look:", cost(p.Requests()))
-	return p, err
-}
-
-func cost(requests int64) string {
-	var used syscall.Rusage
-	_ = syscall.Getrusage(syscall.RUSAGE_SELF, &used) // It has no reason to fail.
-	took := time.Duration(used.Utime.Nano() + used.Stime.Nano())
-	each := took / time.Duration(max(requests, 1))
-	return fmt.Sprintf("%d requests took %s of CPU time in look, including its start: %s each", requests, took.Round(time.Millisecond), each.Round(time.Microsecond))
+	return p, cmp.Or(err, p.Close())
 }
 
 // create creates the file that a flag names, nil for "". Only its owner can read it: objects are in it.

@@ -35,8 +35,6 @@ const (
 	aBreak = time.Second
 	// mostLinks is how many of the newest events are searched for names and selectors.
 	mostLinks = 64
-	// justNow is how old an event may be to cause the same write again: it came during the first one.
-	justNow = 50 * time.Millisecond
 )
 
 // write is a write that was answered, or never will be.
@@ -94,7 +92,7 @@ func (w *world) isLinked(other, o *object) bool {
 }
 
 // explain chooses the cause of a write, as doc.go describes, and returns it in words. An event that
-// caused the same write before does not cause it again, unless it came just now.
+// caused the same write before does not cause it again.
 func (w *write) explain(known *world) string {
 	began, all := w.At, known.happened
 	w.caused, w.last = began, &write{}
@@ -120,10 +118,6 @@ func (w *write) explain(known *world) string {
 	}
 	if w.cause == nil {
 		w.cause = find(true, began.Add(-fresh))
-	}
-	if w.cause == nil {
-		w.last.caused = time.Time{}
-		w.cause = cmp.Or(find(false, began.Add(-justNow)), find(true, began.Add(-justNow)))
 	}
 	if w.cause == nil {
 		return "no cause seen: a timer, or a resync?"

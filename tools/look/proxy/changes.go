@@ -25,7 +25,7 @@ var silent = []string{"metadata.resourceVersion", "metadata.generation", "metada
 type change struct{ path, was, is string }
 
 func changes(before, now *object) (all []change) {
-	if before == nil || before.fields == nil || now.fields == nil {
+	if before == nil || !before.whole || !now.whole {
 		return nil
 	}
 	was, is := map[string]string{}, map[string]string{}

@@ -39,7 +39,7 @@
 //     than two: its queue may be long.
 //   - Timers, resyncs and other systems cannot be seen.
 //   - Secrets in two namespaces are never related, because their annotations are not kept.
-//   - A list in pages does not show which objects are gone.
+//   - A deletion is not seen while the program has no watch open.
 //   - An existing object that a program lists again after a restart is no cause.
 //   - A recording does not have the requests that are not shown, so it has no unused-right.
 package proxy

@@ -2,6 +2,7 @@ package proxy
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"net/http"
 	"net/url"
@@ -38,7 +39,8 @@ type exchange struct {
 	sent            *object                      // in a write
 	answer          metav1.PartialObjectMetadata // to a write
 	before          *object                      // the object before a write, nil if not known
-	told            sets.Set[string]             // keys of the objects in a list so far, nil after its end
+	isListing       bool                         // The watch has not delivered all initial events yet.
+	listed          int                          // how many it has delivered
 }
 
 func (p *Proxy) newExchange(at time.Time, method, path string, query url.Values) *exchange {
@@ -48,9 +50,7 @@ func (p *Proxy) newExchange(at time.Time, method, path string, query url.Values)
 	watch := x.Query["watch"]
 	// Parsed as the API server does: the Python client sends True.
 	_ = runtime.Convert_Slice_string_To_bool(&watch, &x.Watch, nil)
-	if x.isList() || x.Query.Get("sendInitialEvents") == "true" {
-		x.told = sets.New[string]()
-	}
+	x.isListing = x.Query.Get("sendInitialEvents") == "true"
 	return x
 }
 
@@ -76,6 +76,11 @@ func (x *exchange) where() string {
 		return x.resource
 	}
 	return x.resource + " in " + x.Target.Namespace
+}
+
+// selector returns the selectors of a list or a watch.
+func (x *exchange) selector() string {
+	return x.Query.Get("labelSelector") + x.Query.Get("fieldSelector")
 }
 
 // objectKey returns the key of the requested object.
@@ -117,15 +122,15 @@ func (x *exchange) observe(r *http.Request) *wire.Exchange {
 func (x *exchange) readable(accept string) string {
 	for one := range strings.SplitSeq(accept, ",") {
 		kind, parameters, _ := strings.Cut(strings.TrimSpace(one), ";")
-		switch {
-		case kind == runtime.ContentTypeJSON, kind == "*/*", kind == "":
-		case kind == runtime.ContentTypeProtobuf && (x.partial || wire.IsBuiltIn(x.Target.Group) && !strings.Contains(parameters, "as=")):
-		default:
-			if _, again := x.proxy.unreadable.LoadOrStore(x.resource+kind, true); !again {
-				x.proxy.remark("look", "look cannot decode %s of %s, so it requests JSON", kind, x.resource)
-			}
-			return runtime.ContentTypeJSON
+		isJSON := kind == runtime.ContentTypeJSON || kind == "*/*" || kind == ""
+		isProtobuf := kind == runtime.ContentTypeProtobuf && (x.partial || wire.IsBuiltIn(x.Target.Group) && !strings.Contains(parameters, "as="))
+		if isJSON || isProtobuf {
+			continue
 		}
+		if _, again := x.proxy.unreadable.LoadOrStore(x.resource+kind, true); !again {
+			x.proxy.remark("look", "look cannot decode %s of %s, so it requests JSON", kind, x.resource)
+		}
+		return runtime.ContentTypeJSON
 	}
 	return accept
 }
@@ -137,11 +142,11 @@ func (x *exchange) tell(m wire.Message) {
 	switch {
 	case m.What == trace.Sent:
 	case m.Code == 0 && errors.Is(m.Err, context.Canceled): // The program canceled the request.
-		body = []byte(m.Err.Error())
+		body, _ = json.Marshal(metav1.Status{Message: m.Err.Error()})
 	case m.Code == 0:
-		body = []byte(m.Err.Error() + ": is the API server still running?")
+		body, _ = json.Marshal(metav1.Status{Message: m.Err.Error() + ": is the API server still running?"})
 	case m.What == trace.Answered && x.isWrite():
-		x.answered(body)
+		x.proxy.world.wrote(x, body)
 	}
 	step := &trace.Step{Part: trace.PartRequest, What: m.What, Kind: x.kind, CauseSeq: x.seq,
 		Request: &trace.Request{Method: x.Method, Path: x.Path, Query: x.Query.Encode(), Metadata: x.partial, Status: m.Code}}
@@ -150,9 +155,6 @@ func (x *exchange) tell(m wire.Message) {
 	}
 	if x.Target.Name != "" {
 		step.Key = x.objectKey()
-	}
-	if m.What != trace.Sent {
-		step.Request.Bytes = int64(len(body))
 	}
 	if m.What != trace.Received {
 		step.Took = time.Since(x.At)
@@ -169,11 +171,4 @@ func (x *exchange) tell(m wire.Message) {
 	if m.What == trace.Sent || m.What == trace.Opened {
 		x.seq = seq
 	}
-}
-
-// answered records the result of a write as soon as the response arrives: its event may be logged
-// before the response.
-func (x *exchange) answered(body []byte) {
-	x.answer = wire.Metadata(body)
-	x.proxy.world.wrote(x, body)
 }

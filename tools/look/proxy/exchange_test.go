@@ -76,7 +76,7 @@ func TestRoundTrip(t *testing.T) {
 	for _, step := range s.Kept(0) {
 		told += fmt.Sprintf("%s %s %s | %s | %s\n", step.Part, step.What, step.Key, step.Log, step.Text)
 	}
-	if diff := cmp.Diff(`program started  | look | recording 2 of 
+	if diff := cmp.Diff(`program started  | look | recording 2
 stream opened  | watches | deployments.apps in default
 stream received default/a | added | Deployment default/a
 stream ended  |  | 
@@ -85,8 +85,8 @@ request answered default/a | sent | PUT /apis/apps/v1/namespaces/default/deploym
 stream listed  | listed | 0 of widgets.example.com
 program said  | look | look cannot decode application/vnd.kubernetes.protobuf of widgets.example.com, so it requests JSON
 stream listed  | listed | 0 of widgets.example.com
-stream refused  | refused | list of widgets.example.com → 500 out of order
-stream refused  | refused | watch of deployments.apps in default → 410 
+stream refused  | refused | list of widgets.example.com → 500: out of order
+stream refused  | refused | watch of deployments.apps in default → 410
 stream listed  | listed | 0 of deployments.apps in default
 request sent default/a |  | 
 request failed default/a | sent | DELETE /apis/apps/v1/namespaces/default/deployments/a → no answer: nobody is there: is the API server still running?  (because Deployment default/a was added, 9ms before)

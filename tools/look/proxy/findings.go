@@ -25,11 +25,9 @@ const (
 
 // Finding is wasteful or wrong behavior, and the requests that show it.
 type Finding struct {
-	Name   string `json:"name"`
-	What   string `json:"what"`
-	Advice string `json:"advice"`
-	// See is the file in this repository that does it right.
-	See      string         `json:"see"`
+	Name     string         `json:"name"`
+	What     string         `json:"what"`
+	Advice   string         `json:"advice"` // with the file in this repository that does it right
 	Count    int            `json:"count"`
 	Places   map[string]int `json:"places"` // the count by verb and resource, such as "UPDATE secrets"
 	Requests []string       `json:"requests"`
@@ -46,17 +44,16 @@ type Counts struct {
 
 // Report is the result of a run.
 type Report struct {
-	Program  string             `json:"program"` // Options.Program
 	Findings []Finding          `json:"findings"`
 	Summary  map[string]*Counts `json:"summary"` // by resource
 }
 
 // findings is the state of the rules. It is not safe for concurrent use.
 type findings struct {
-	all      []Finding // the allowed ones are not in it
-	known    []Finding // of an earlier report
+	all      []Finding
+	accepted sets.Set[string] // names of findings, and names with a place
 	summary  map[string]*Counts
-	streams  map[string]*stream
+	streams  map[source]*stream
 	paces    map[string]pace
 	rejected map[string]*write     // not repeated yet, by exchange.key
 	own      sets.Set[string]      // finalizers that the program added
@@ -72,8 +69,7 @@ func newFindings(o Options) (*findings, error) {
 	if unknown := sets.New(o.Allowed...).Difference(names); unknown.Len() > 0 {
 		return nil, fmt.Errorf("--allow %s: there is no such finding: give one of %s", strings.Join(sets.List(unknown), ", "), strings.Join(sets.List(names), ", "))
 	}
-	isAllowed := func(one Finding) bool { return slices.Contains(o.Allowed, one.Name) }
-	f := &findings{all: slices.DeleteFunc(slices.Clone(table), isAllowed), summary: map[string]*Counts{}, streams: map[string]*stream{}, paces: map[string]pace{},
+	f := &findings{all: slices.Clone(table), accepted: sets.New(o.Allowed...), summary: map[string]*Counts{}, streams: map[source]*stream{}, paces: map[string]pace{},
 		rejected: map[string]*write{}, own: sets.New[string](), held: map[types.UID]*object{}}
 	if o.Known == "" {
 		return f, nil
@@ -83,28 +79,24 @@ func newFindings(o Options) (*findings, error) {
 	if err = cmp.Or(err, json.Unmarshal(text, &report)); err == nil && report.Findings == nil {
 		err = errors.New("there are no findings in it")
 	}
-	if err == nil && report.Program != o.Program {
-		err = fmt.Errorf("it is the report of %q, not of %q", report.Program, o.Program)
-	}
 	if err != nil {
-		return nil, fmt.Errorf("--known %s: %w: give a file that --report wrote for the same program", o.Known, err)
+		return nil, fmt.Errorf("--known %s: %w: give a file that --report wrote", o.Known, err)
 	}
-	f.known = report.Findings
+	for _, one := range report.Findings {
+		for place := range one.Places {
+			f.accepted.Insert(one.Name + " " + place)
+		}
+	}
 	return f, nil
 }
 
 // found counts and logs a finding if is is true, and it is neither allowed nor known. The place is a
 // verb and a resource.
 func (p *Proxy) found(name string, is bool, place, format string, args ...any) {
-	isIt := func(one Finding) bool { return one.Name == name }
-	at := slices.IndexFunc(p.findings.all, isIt)
-	if !is || at < 0 {
+	if !is || p.findings.accepted.HasAny(name, name+" "+place) {
 		return
 	}
-	if known := slices.IndexFunc(p.findings.known, isIt); known >= 0 && p.findings.known[known].Places[place] > 0 {
-		return
-	}
-	f := &p.findings.all[at]
+	f := &p.findings.all[slices.IndexFunc(table, func(one Finding) bool { return one.Name == name })]
 	if f.Places == nil {
 		f.Places = map[string]int{}
 	}
@@ -155,17 +147,19 @@ func (f *findings) hear(o *object) {
 	}
 }
 
-// stream is the lists and watches of one path with the same selectors, by one informer or more.
+// source is what the lists and watches of one informer or more have in common.
+type source struct {
+	resource, namespace, selector string
+	partial                       bool
+}
+
+// stream is the state of these lists and watches.
 type stream struct {
-	resource, namespace string
-	selects, partial    bool
-	open, short         int       // open watches; short watches in a row
-	ended               time.Time // the last watch
-	expired             bool
-	isListed            bool             // once at least
-	has                 sets.Set[string] // the keys of the objects in it
-	polls               int              // lists in a row without a watch
-	polled              time.Time        // the first of these
+	open, short int       // open watches; short watches in a row
+	ended       time.Time // the last watch
+	expired     bool
+	polls       int       // lists in a row without a watch
+	polled      time.Time // the first of these
 }
 
 // stream returns the stream of a request, and an empty one for a request of a single object.
@@ -173,23 +167,23 @@ func (f *findings) stream(n note) *stream {
 	if !n.isMany() {
 		return &stream{}
 	}
-	selector := n.Query.Get("labelSelector") + " " + n.Query.Get("fieldSelector")
-	key := fmt.Sprint(n.Path, " ", selector, n.partial)
-	if f.streams[key] == nil {
-		f.streams[key] = &stream{resource: n.resource, namespace: n.Target.Namespace, selects: selector != " ", partial: n.partial, has: sets.New[string]()}
+	from := source{n.resource, n.Target.Namespace, n.selector(), n.partial}
+	if f.streams[from] == nil {
+		f.streams[from] = &stream{}
 	}
-	return f.streams[key]
+	return f.streams[from]
 }
 
-// isWatched reports whether an open watch covers a request: one of whole objects, and one of metadata
-// only.
-func (f *findings) isWatched(n note) (whole, partial bool) {
-	for _, s := range f.streams {
-		if s.open > 0 && !s.selects && s.resource == n.resource && (s.namespace == "" || s.namespace == n.Target.Namespace) {
-			whole, partial = whole || !s.partial, partial || s.partial
+// isWatched reports whether an open watch delivers the objects of a request: whole ones, or at least their
+// metadata.
+func (f *findings) isWatched(n note, metadata bool) bool {
+	for from, s := range f.streams {
+		isSame := from.resource == n.resource && (from.namespace == "" || from.namespace == n.Target.Namespace)
+		if isSame && s.open > 0 && from.selector == "" && (metadata || !from.partial) {
+			return true
 		}
 	}
-	return whole, partial
+	return false
 }
 
 // pace is the pace of the requests to one API group, which share a client and its limit.
@@ -222,5 +216,5 @@ func (p *Proxy) Findings() []Finding {
 func (p *Proxy) Report(out io.Writer) error {
 	encoder := json.NewEncoder(out)
 	encoder.SetIndent("", "  ")
-	return encoder.Encode(Report{p.program, p.Findings(), p.findings.summary})
+	return encoder.Encode(Report{p.Findings(), p.findings.summary})
 }

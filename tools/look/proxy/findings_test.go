@@ -254,8 +254,9 @@ rules:
 
 func TestSee(t *testing.T) {
 	for _, f := range table {
-		file, _, _ := strings.Cut(f.See, ":")
-		if _, err := os.Stat("../../../" + strings.Split(file, ",")[0]); err != nil {
+		_, see, _ := strings.Cut(f.Advice, " See ")
+		file := strings.FieldsFunc(see, func(r rune) bool { return strings.ContainsRune(":,", r) })
+		if _, err := os.Stat("../../../" + file[0]); err != nil {
 			t.Errorf("%s: %v", f.Name, err)
 		}
 	}

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
+	"strings"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -47,7 +48,7 @@ func (p *Proxy) tell(n note) {
 	case n.What == trace.Listed:
 		p.listed(n, wire.Decode(n.body))
 	case n.What == trace.Refused:
-		p.say(n, "refused", "%s of %s → %s %s", n.Verb(), n.where(), n.result(), n.status("message"))
+		p.say(n, "refused", "%s of %s → %s%s", n.Verb(), n.where(), n.result(), colon(n.status().Message))
 	case n.What == trace.Sent && n.isWrite():
 		n.sent = n.read(wire.Metadata(n.body), wire.Decode(n.body))
 		n.Step.Request.Body = string(n.sent.fields)
@@ -57,81 +58,49 @@ func (p *Proxy) tell(n note) {
 	}
 }
 
-// result is the status code of a response, or the reason for a missing one.
+// result is the status code of a response.
 func (n note) result() string {
 	if n.code == 0 {
-		return "no answer: " + n.reply(n.body)
+		return "no answer"
 	}
 	return fmt.Sprint(n.code)
 }
 
-// status returns a field of a received Status. For a Secret it drops the message, which may quote data.
-func (n note) status(field string) string {
-	if n.code == 0 {
-		return ""
+// status returns a received Status, and keeps it in the step. For a Secret it drops the message, which may
+// quote data.
+func (n note) status() (status metav1.Status) {
+	_ = json.Unmarshal(wire.JSON(n.body), &status)
+	if n.resource == "secrets" && n.code > 0 {
+		status.Message, status.Details = "", nil
 	}
-	status := wire.Decode(n.body)
-	if n.resource == "secrets" {
-		delete(status, "message")
-	}
-	uid := map[string]any{"uid": text(status, "details", "uid")}
-	reply, _ := json.Marshal(map[string]any{"reason": status["reason"], "message": status["message"], "details": uid})
-	n.reply(reply)
-	return text(status, field)
+	n.keep(status)
+	return status
 }
 
-// reply keeps in the step a response that is no object.
-func (n note) reply(came []byte) string {
-	n.Step.Request.Reply = string(came)
-	return string(came)
+// keep keeps in the step a response that is no object.
+func (n note) keep(response any) {
+	text, _ := json.Marshal(response) // It cannot fail.
+	n.Step.Request.Reply = string(text)
 }
 
 func (p *Proxy) listed(n note, body map[string]any) {
-	items, isWhole := body["items"].([]any) // A Table has no items.
-	isWhole = isWhole && text(body, "metadata", "continue") == "" && !n.Query.Has("continue")
+	items, _ := body["items"].([]any) // A Table has no items.
 	all := []json.RawMessage{}
 	for _, item := range items {
 		content, _ := item.(map[string]any)
 		var meta metav1.PartialObjectMetadata
 		_ = runtime.DefaultUnstructuredConverter.FromUnstructured(content, &meta)
 		now := n.read(meta, content)
-		all = append(all, now.recorded())
-		n.told.Insert(now.key())
+		all = append(all, now.fields)
 		before := p.world.learn(now)
 		if now.heard = true; before == nil || before.ResourceVersion != now.ResourceVersion {
-			p.happened(n, happening{n.Step, "in a list", "", now})
+			p.happened(happening{n.Step, "in a list", "", now})
 		}
 	}
 	if items != nil {
-		reply, _ := json.Marshal(map[string]any{"metadata": body["metadata"], "items": all})
-		n.reply(reply)
+		n.keep(map[string]any{"items": all})
 	}
 	p.say(n, "listed", "%d of %s", len(items), n.where())
-	if isWhole {
-		p.missing(n, text(body, "metadata", "resourceVersion"))
-	}
-}
-
-// missing ends a complete list: it logs objects that were deleted while no watch was open.
-func (p *Proxy) missing(n note, version string) {
-	s := p.findings.stream(n)
-	for key := range s.has.Difference(n.told) {
-		o := p.world.known(n.resource, key)
-		if o != nil && isOlder(version, o.ResourceVersion) {
-			continue // It is newer than the list.
-		}
-		s.has.Delete(key)
-		if o != nil {
-			o.gone = true
-			p.happened(n, happening{n.Step, "deleted", "", o})
-			p.remark("deleted", "%s: while no watch was open", o)
-		}
-	}
-	s.has = s.has.Union(n.told)
-	for s.has.Len() > mostObjects {
-		s.has.PopAny()
-	}
-	n.told = nil
 }
 
 func (p *Proxy) received(n note) {
@@ -139,32 +108,22 @@ func (p *Proxy) received(n note) {
 	n.Text = string(event)
 	switch {
 	case event == watch.Error:
-		p.say(n, "refused", "watch of %s: %s", n.where(), n.status("message"))
+		p.say(n, "refused", "watch of %s: %s", n.where(), n.status().Message)
 		return
 	case event == watch.Bookmark && meta.Annotations[metav1.InitialEventsAnnotationKey] == "true":
 		n.Object, _ = json.Marshal(meta)
-		p.say(n, "listed", "%d of %s", len(n.told), n.where())
-		p.missing(n, meta.ResourceVersion)
+		p.say(n, "listed", "%d of %s", n.listed, n.where())
+		n.isListing = false
 		return
 	case event == watch.Bookmark || meta.Name == "":
 		return
 	}
-	key := keyOf(meta.Namespace, meta.Name)
-	if was := p.world.objects.of(n.resource + " " + key); was != nil && was.deleted && was.UID == meta.UID {
-		n.Object = was.recorded()
-		return // Another stream has delivered it.
-	}
 	now, before := p.world.see(n.exchange, meta, n.body)
-	isListed := n.told != nil
-	if has := p.findings.stream(n).has; isListed {
-		n.told.Insert(key)
-	} else if has.Len() < mostObjects {
-		has.Insert(key)
-	}
+	n.listed++
 	p.about(n, now)
-	n.Echo = p.world.isOwn(n, now)
-	if event != watch.Deleted && now.heard {
-		return // The program has received this version before.
+	n.Echo = n.Echo || p.world.isOwn(n, now) // A recording has it.
+	if now.heard {
+		return // The program has received this version before, perhaps by another watch.
 	}
 	now.heard = true
 	h := happening{n.Step, "changed", "", now}
@@ -173,18 +132,15 @@ func (p *Proxy) received(n note) {
 	}
 	switch {
 	case event == watch.Deleted:
-		now.gone, now.deleted = true, true
-		p.findings.stream(n).has.Delete(key)
+		now.gone = true
 		h.what, h.by, before = "deleted", "", nil
 		p.judgeRejected(now)
 	case n.Echo && event != watch.Added:
 	case n.Echo || before == nil || before.UID != now.UID:
 		h.what, before = "added", nil
-	case before.ResourceVersion == now.ResourceVersion:
-		return
 	}
-	p.happened(n, h)
-	if n.Echo || isListed && h.what == "added" {
+	p.happened(h)
+	if n.Echo || n.isListing && h.what == "added" {
 		return // The response shows the change, and the end of a list shows the count.
 	}
 	line := now.String() + colon(describe(changes(before, now)))
@@ -194,13 +150,16 @@ func (p *Proxy) received(n note) {
 	p.say(n, h.what, "%s", line)
 }
 
-// about sets the object of a step, and its topmost owner.
+// about sets the object of a step, and its owner, whose controller it concerns.
 func (p *Proxy) about(n note, o *object) {
-	n.Kind, n.Key, n.Version, n.Object = o.Kind, o.key(), o.ResourceVersion, o.recorded()
-	n.For = p.world.root(o)
+	n.Kind, n.Key, n.Version, n.Object = o.Kind, o.key(), o.ResourceVersion, o.fields
+	n.For = o.String()
+	if owner := controllerOf(o); owner.UID != "" {
+		n.For = owner.Kind + " " + keyOf(o.Namespace, owner.Name)
+	}
 }
 
-func (p *Proxy) happened(n note, h happening) {
+func (p *Proxy) happened(h happening) {
 	p.findings.hear(h.object)
 	p.world.happened = newest(append(p.world.happened, h), mostHappenings)
 }
@@ -224,15 +183,13 @@ func (p *Proxy) wrote(n note) {
 		w.now.Namespace, w.now.Name, w.now.Kind = n.Target.Namespace, n.Target.Name, cmp.Or(n.kind, n.resource)
 	}
 	switch {
-	case n.code == 0:
-		w.failed = "no answer"
 	case n.code == http.StatusNotFound && n.Method == http.MethodDelete: // The object is gone, as requested.
 		w.now.gone = true
-	case n.code >= http.StatusBadRequest:
-		w.failed, w.changed = fmt.Sprintf("%d %s", n.code, n.status("reason")), n.status("message")
+	case n.code == 0 || n.code >= http.StatusBadRequest:
+		status := n.status()
+		w.failed, w.changed = strings.TrimSpace(n.result()+" "+string(status.Reason)), status.Message
 	case n.Method == http.MethodDelete && !isObject:
-		_ = n.status("")
-		w.now.gone = true
+		_, w.now.gone = n.status(), true
 	case isObject && n.before != nil && len(n.before.Finalizers) > 0 && isReleased(n.answer):
 		cmp.Or(w.now, n.before).gone = true
 		w.now, w.changed = n.read(n.answer, wire.Decode(n.body)), "the last finalizer was removed"

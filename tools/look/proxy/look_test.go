@@ -59,7 +59,7 @@ func TestLog(t *testing.T) {
 		end(512)
 		event, _ = s.watches(600, some+"?watch=1&sendInitialEvents=true")
 		event(601, "ADDED", thing("a", "default", 11, `,"spec":{"size":1}`, ""))
-		event(602, "BOOKMARK", listed) // b was deleted meanwhile.
+		event(602, "BOOKMARK", listed)
 	})
 	want := `watches  widgets.example.com in default
 watches  configmaps in default
@@ -87,7 +87,6 @@ refused  watch of widgets.example.com in default: too old
 watches  widgets.example.com in default
 changed  Widget default/a: spec.size 5 → 1
 listed   1 of widgets.example.com in default
-deleted  Widget default/b: while no watch was open
 finding  1 × no-op-write (UPDATE widgets.example.com/status: 1): a write that changed nothing. Compare the desired object with the cached one before you write, and treat fields that the API server sets by default as equal. See controller/foo/status.go: updateStatus
 summary  configmaps: 4 writes (0 % changed nothing), 0 lists, 0 GETs, 0 conflicts
 summary  widgets.example.com: 7 writes (14 % changed nothing), 0 lists, 0 GETs, 1 conflicts

@@ -36,8 +36,6 @@ type Options struct {
 	// Known is the file of an earlier Report, "" for none. Its findings are not reported again in the
 	// same places.
 	Known string
-	// Program is the program's name in the Report.
-	Program string
 	// Role is the file with the program's role, "" for none.
 	Role string
 }
@@ -59,7 +57,6 @@ type Proxy struct {
 	requests   atomic.Int64
 	unreadable sync.Map          // resources and encodings that were logged as unreadable
 	kinds      map[string]string // by resource, as discovered at the start
-	program    string
 	isReplay   bool
 	now        time.Time // of the step that is being logged
 	world      *world
@@ -74,7 +71,7 @@ type Proxy struct {
 const toldAfter = 250 * time.Millisecond
 
 func newProxy(o Options) (p *Proxy, err error) {
-	p = &Proxy{token: rand.Text(), program: o.Program, world: newWorld(), kinds: map[string]string{}, Observer: observer.New(observer.Options{All: true, After: toldAfter})}
+	p = &Proxy{token: rand.Text(), world: newWorld(), kinds: map[string]string{}, Observer: observer.New(observer.Options{All: true, After: toldAfter})}
 	if p.findings, err = newFindings(o); err != nil {
 		return nil, err
 	}

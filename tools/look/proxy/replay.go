@@ -1,7 +1,6 @@
 package proxy
 
 import (
-	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -13,12 +12,12 @@ import (
 )
 
 // version begins a recording. It changes with the recorded fields.
-const version = "recording 2 of "
+const version = "recording 2"
 
 // RecordTo writes each step from now on to a recording.
 func (p *Proxy) RecordTo(out io.Writer) {
 	p.Print(observer.JSON, out)
-	p.Record(&trace.Step{Part: trace.PartProgram, What: trace.Started, Log: "look", Text: version + p.program}, nil)
+	p.Record(&trace.Step{Part: trace.PartProgram, What: trace.Started, Log: "look", Text: version}, nil)
 }
 
 // Replay prints the log of a recording, with the causes and findings of the current rules. It needs no
@@ -31,34 +30,26 @@ func Replay(recording io.Reader, o Options, log io.Writer) (*Proxy, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%w: make one with bin/look --record FILE", err)
 	}
-	o.Program = cmp.Or(o.Program, strings.TrimPrefix(steps[0].Text, version))
 	p, err := newProxy(o)
 	if err != nil {
 		return nil, err
 	}
 	p.isReplay = true
 	p.Print(observer.Flag{}, log)
-	exchanges, answered := map[int64]*exchange{}, 0
-	for i := range steps {
-		// Live, a response is read before the steps of the preceding toldAfter are logged.
-		for ; answered < len(steps) && steps[answered].Time.Sub(steps[i].Time) <= toldAfter; answered++ {
-			step := &steps[answered]
-			x := exchanges[step.CauseSeq]
-			switch {
-			case step.Request == nil:
-			case x == nil:
-				x = p.replayed(step)
-				exchanges[step.Seq] = x
-			case step.What == trace.Answered && x.isWrite():
-				x.answered(bodyOf(step))
-			}
-		}
-		step := steps[i]
-		x := cmp.Or(exchanges[step.CauseSeq], exchanges[step.Seq])
-		if x == nil {
+	exchanges := map[int64]*exchange{}
+	for _, step := range steps {
+		if step.Request == nil {
 			continue
 		}
-		clean := &trace.Step{Part: step.Part, What: step.What, Kind: step.Kind, Key: step.Key, CauseSeq: step.CauseSeq, Version: step.Version, Request: step.Request, Took: step.Took}
+		x := exchanges[step.CauseSeq]
+		if x == nil {
+			x = p.replayed(&step)
+			exchanges[step.Seq] = x
+		}
+		if step.What == trace.Answered && x.isWrite() {
+			p.world.wrote(x, bodyOf(&step))
+		}
+		clean := &trace.Step{Part: step.Part, What: step.What, Kind: step.Kind, Key: step.Key, CauseSeq: step.CauseSeq, Version: step.Version, Echo: step.Echo, Request: step.Request, Took: step.Took}
 		p.Record(clean, func(clean *trace.Step) {
 			clean.Time = step.Time
 			p.tell(note{x, clean, step.Request.Status, bodyOf(&step)})

@@ -17,56 +17,39 @@ import (
 
 var table = []Finding{
 	{Name: "no-op-write", What: "a write that changed nothing",
-		Advice: "Compare the desired object with the cached one before you write, and treat fields that the API server sets by default as equal.",
-		See:    "controller/foo/status.go: updateStatus"},
+		Advice: "Compare the desired object with the cached one before you write, and treat fields that the API server sets by default as equal. See controller/foo/status.go: updateStatus"},
 	{Name: "timestamp-write", What: "a write that changed time stamps only",
-		Advice: "Change a time stamp only together with its value, as meta.SetStatusCondition does.",
-		See:    "controller/foo/status.go: condition"},
+		Advice: "Change a time stamp only together with its value, as meta.SetStatusCondition does. See controller/foo/status.go: condition"},
 	{Name: "loop", What: "each write was caused by the event of the write before it, and changed the same fields",
-		Advice: "Compute the object from the current state only, with no clock, counter or random order, and skip the write if nothing differs.",
-		See:    "controller/foo/status.go: updateStatus"},
+		Advice: "Compute the object from the current state only, with no clock, counter or random order, and skip the write if nothing differs. See controller/foo/status.go: updateStatus"},
 	{Name: "fight", What: "another client undid a write, and the program repeated it, more than twice in a row",
-		Advice: "Agree on one writer for the field, for example with server-side apply, and back off when a write is undone.",
-		See:    "controller/rewrites.go"},
+		Advice: "Agree on one writer for the field, for example with server-side apply, and back off when a write is undone. See controller/rewrites.go"},
 	{Name: "own-conflict", What: "a 409 after its own write: it sent a version that its own last write had replaced",
-		Advice: "Use the object that the last write returned, or wait until the cache shows that write.",
-		See:    "controller/readyourwrites.go"},
+		Advice: "Use the object that the last write returned, or wait until the cache shows that write. See controller/readyourwrites.go"},
 	{Name: "steady-retry", What: "the same rejection again and again, without a growing pause",
-		Advice: "Return the error, or use AddRateLimited, so that each failure doubles the pause of the key.",
-		See:    "controller/queue.go"},
+		Advice: "Return the error, or use AddRateLimited, so that each failure doubles the pause of the key. See controller/queue.go"},
 	{Name: "never-retried", What: "a rejected write that was not sent again",
-		Advice: "Return the error from the reconcile, so that the key is queued again with a back-off.",
-		See:    "controller/controller.go"},
+		Advice: "Return the error from the reconcile, so that the key is queued again with a back-off. See controller/controller.go"},
 	{Name: "relist", What: "a new list, although no 410 required it",
-		Advice: "When a watch ends, open it again at the last version that it delivered.",
-		See:    "informer/informer.go"},
+		Advice: "When a watch ends, open it again at the last version that it delivered. See informer/informer.go"},
 	{Name: "short-watch", What: "a watch that ended within a second, twice or more in a row",
-		Advice: "Keep one watch open for minutes: check timeouts of the client and of proxies, and the lifetime of the context.",
-		See:    "informer/informer.go"},
+		Advice: "Keep one watch open for minutes: check timeouts of the client and of proxies, and the lifetime of the context. See informer/informer.go"},
 	{Name: "list-of-watched", What: "a list of objects that a watch delivers already",
-		Advice: "Read from the informer's cache.",
-		See:    "informer/informer.go"},
+		Advice: "Read from the informer's cache. See informer/informer.go"},
 	{Name: "get-of-watched", What: "a GET that returned what the watch had delivered already",
-		Advice: "Read from the informer's cache. As the last check before a delete the GET is fine: use --allow.",
-		See:    "controller/foo/reconcile.go"},
+		Advice: "Read from the informer's cache. As the last check before a delete the GET is fine: use --allow. See controller/foo/reconcile.go"},
 	{Name: "repeated-list", What: "the same list at least ten times in a minute, and no watch of the resource",
-		Advice: "Start an informer for the resource, with an index for the selector, and read from its cache.",
-		See:    "informer/deployment.go"},
+		Advice: "Start an informer for the resource, with an index for the selector, and read from its cache. See informer/deployment.go"},
 	{Name: "client-limit", What: "requests with the same pause between them: this looks like a limit of the client",
-		Advice: "Raise QPS and Burst of rest.Config, and share one limiter among the clients.",
-		See:    "kit/connect/connect.go: Limit"},
+		Advice: "Raise QPS and Burst of rest.Config, and share one limiter among the clients. See kit/connect/connect.go: Limit"},
 	{Name: "all-secrets", What: "it holds the Secrets of all namespaces in memory",
-		Advice: "Watch the metadata only, select by label or namespace, or read single Secrets.",
-		See:    "chapters/cache/README.md"},
+		Advice: "Watch the metadata only, select by label or namespace, or read single Secrets. See chapters/cache/README.md"},
 	{Name: "no-owner", What: "a created object has no owner reference, and is still there after its cause was deleted",
-		Advice: "Set the controller reference in the request that creates the object, so that the garbage collector deletes it.",
-		See:    "controller/foo/deployment.go: newDeployment"},
+		Advice: "Set the controller reference in the request that creates the object, so that the garbage collector deletes it. See controller/foo/deployment.go: newDeployment"},
 	{Name: "finalizer-left", What: "a finalizer of the program holds an object that was deleted",
-		Advice: "Remove the finalizer as soon as the cleanup is done, also when there is nothing to clean up.",
-		See:    "chapters/finalizer/README.md"},
+		Advice: "Remove the finalizer as soon as the cleanup is done, also when there is nothing to clean up. See chapters/finalizer/README.md"},
 	{Name: "unused-right", What: "its role gives a right that it did not use in this run",
-		Advice: "Remove the right, or run the case that needs it.",
-		See:    "config/rbac/role.yaml"},
+		Advice: "Remove the right, or run the case that needs it. See config/rbac/role.yaml"},
 }
 
 const (
@@ -96,8 +79,8 @@ func (p *Proxy) judgeWrite(w *write) {
 		mostEchoes = inRow + 1
 	}
 	by := "another client"
-	if isForeign && w.cause.by != "" {
-		by = w.cause.by
+	if isForeign {
+		by = cmp.Or(w.cause.by, by)
 	}
 	w.steady = row(w.isRetry && w.failed == w.last.failed && w.pause <= w.last.pause*6/5 && w.pause < longPause, w.last.steady)
 	isHasty := w.failed == "409 Conflict" && isOlder(w.sent.ResourceVersion, p.world.made.of(w.resource+" "+w.now.key()))
@@ -139,8 +122,7 @@ func (p *Proxy) judgeRejected(o *object) {
 func (p *Proxy) judgeRead(n note) {
 	f := p.findings
 	s := f.stream(n)
-	whole, partial := f.isWatched(n)
-	isWatched := whole || partial && n.partial
+	isWatched := f.isWatched(n, n.partial)
 	s.expired = s.expired || n.Step.Request.Event == string(watch.Error) || n.code == http.StatusGone
 	took := n.Time.Sub(n.At)
 	if n.What == trace.Ended {
@@ -163,19 +145,19 @@ func (p *Proxy) judgeRead(n note) {
 		if n.At.Sub(s.polled) > time.Minute {
 			s.polls, s.polled = 0, n.At
 		}
-		s.polls = row(!whole && !partial, s.polls)
+		s.polls = row(!f.isWatched(n, true), s.polls)
 	}
 	pause, isPaced := f.paced(n)
-	isAll := n.Target.Namespace == "" && !s.selects && !n.partial
+	isAll := n.Target.Namespace == "" && n.selector() == "" && !n.partial
 	p.found("relist", isAgain, n.place(), "%s", n)
 	p.found("short-watch", n.What == trace.Ended && s.short >= inRow, n.place(), "%s ended after %s, %d times in a row", n, ago(took), s.short)
 	p.found("list-of-watched", isExtra, n.place(), "%s", n)
 	p.found("get-of-watched", isSame, n.place(), "%s", n)
 	p.found("repeated-list", isList && s.polls >= mostPolls, n.place(), "%s, %d times", n, s.polls)
 	p.found("client-limit", isPaced, n.place(), "%d requests in %s, the last %s: one every %s", mostPaced, ago(mostPaced*pause), n, ago(pause))
-	p.found("all-secrets", isWhole && isAll && n.resource == "secrets" && !s.isListed, n.place(), "%s", n)
+	p.found("all-secrets", isWhole && isAll && n.resource == "secrets", n.place(), "%s", n)
 	if isWhole {
-		s.expired, s.isListed = false, true
+		s.expired = false
 	}
 	if n.What == trace.Opened {
 		s.open++
@@ -211,7 +193,7 @@ func (p *Proxy) finish() {
 		for _, place := range slices.Sorted(maps.Keys(one.Places)) {
 			places = append(places, fmt.Sprintf("%s: %d", place, one.Places[place]))
 		}
-		p.remark("finding", "%d × %s (%s): %s. %s See %s", one.Count, one.Name, strings.Join(places, ", "), one.What, one.Advice, one.See)
+		p.remark("finding", "%d × %s (%s): %s. %s", one.Count, one.Name, strings.Join(places, ", "), one.What, one.Advice)
 	}
 	for _, resource := range slices.Sorted(maps.Keys(f.summary)) {
 		c := f.summary[resource]

@@ -25,8 +25,6 @@ const (
 	biggestObject  = 8 << 10
 	// mostAnnotation is the longest annotation value that is kept.
 	mostAnnotation = 256
-	// mostOwners is how many owners are followed.
-	mostOwners = 8
 	// partial is the kind of an object that was requested as metadata only.
 	partial = "PartialObjectMetadata"
 )
@@ -63,9 +61,10 @@ func newWorld() *world {
 type object struct {
 	metav1.PartialObjectMetadata // without annotations and old managedFields
 	resource                     string
-	gone, deleted                bool        // deleted: by an event
-	heard                        bool        // the program has received this version
-	fields                       []byte      // JSON, nil if it is too big
+	gone                         bool
+	heard                        bool            // the program has received this version
+	fields                       json.RawMessage // all of it if whole, else only the metadata
+	whole                        bool
 	family                       []types.UID // its own UID and its owner's
 	selectors                    []selector
 	// by is the last writer, and at its second, as far as managedFields show.
@@ -102,24 +101,16 @@ func (x *exchange) read(meta metav1.PartialObjectMetadata, content map[string]an
 		delete(content, "data")
 		delete(content, "stringData")
 	}
-	if text, err := json.Marshal(content); err == nil && len(text) <= biggestObject && !x.partial && o.Kind != partial {
-		o.fields = text
+	o.Annotations = nil
+	o.fields, _ = json.Marshal(content) // It cannot fail.
+	if o.whole = len(o.fields) <= biggestObject && !x.partial && o.Kind != partial; !o.whole {
+		o.Kind = partial
+		o.fields, _ = json.Marshal(o.PartialObjectMetadata)
 	}
 	o.selectors = selectors(content["spec"])
 	o.family = slices.DeleteFunc([]types.UID{o.UID, controllerOf(o).UID}, func(uid types.UID) bool { return uid == "" })
-	o.Kind, o.Annotations = cmp.Or(x.kind, o.Kind, x.resource), nil
+	o.Kind = cmp.Or(x.kind, o.Kind, x.resource)
 	return o
-}
-
-// recorded returns an object for a recording: its fields, or only its metadata.
-func (o *object) recorded() json.RawMessage {
-	if o.fields != nil {
-		return o.fields
-	}
-	part := o.PartialObjectMetadata
-	part.Kind = partial
-	text, _ := json.Marshal(part) // It cannot fail.
-	return text
 }
 
 // learn stores an object, and returns its previous version, nil if not known. It does not store an
@@ -128,7 +119,9 @@ func (w *world) learn(now *object) (before *object) {
 	if before = w.known(now.resource, now.key()); before != nil && isOlder(now.ResourceVersion, before.ResourceVersion) {
 		return before
 	}
-	now.heard = before != nil && before.heard && before.ResourceVersion == now.ResourceVersion
+	if last := w.objects.of(now.resource + " " + now.key()); last != nil && last.ResourceVersion == now.ResourceVersion {
+		now.heard, now.gone = last.heard, last.gone
+	}
 	w.objects.Add(now.resource+" "+now.key(), now)
 	w.byUID.Add(string(now.UID), now)
 	return before
@@ -137,9 +130,9 @@ func (w *world) learn(now *object) (before *object) {
 // see stores the object in a message. It does not decode a known version again: most versions come
 // twice, in the response to a write and in its event.
 func (w *world) see(x *exchange, meta metav1.PartialObjectMetadata, text []byte) (now, before *object) {
-	before = w.known(x.resource, keyOf(meta.Namespace, meta.Name))
-	if before != nil && (before.fields != nil || x.partial) && before.ResourceVersion == meta.ResourceVersion {
-		return before, before
+	last := w.objects.of(x.resource + " " + keyOf(meta.Namespace, meta.Name))
+	if last != nil && (last.whole || x.partial) && last.ResourceVersion == meta.ResourceVersion {
+		return last, last
 	}
 	now = x.read(meta, wire.Decode(text))
 	return now, w.learn(now)
@@ -169,6 +162,7 @@ func (w *world) known(resource, key string) *object {
 // wrote records the result of a write as soon as the response arrives: its event may be logged before
 // the response. Unlike the other methods it may be called at any time.
 func (w *world) wrote(x *exchange, answer []byte) {
+	x.answer = wire.Metadata(answer)
 	id := x.resource + " " + x.answer.ResourceVersion
 	if x.Method == http.MethodDelete {
 		id = cmp.Or(text(wire.Decode(answer), "details", "uid"), id)
@@ -199,22 +193,6 @@ func controllerOf(o *object) metav1.OwnerReference {
 		return metav1.OwnerReference{}
 	}
 	return ptr.Deref(metav1.GetControllerOfNoCopy(o), o.OwnerReferences[0])
-}
-
-// root names the topmost owner of an object, or the object itself.
-func (w *world) root(o *object) (name string) {
-	name = o.String()
-	for range mostOwners { // Owner references may form a cycle.
-		owner := controllerOf(o)
-		if owner.UID == "" {
-			break
-		}
-		name = owner.Kind + " " + keyOf(o.Namespace, owner.Name)
-		if o = w.byUID.of(string(owner.UID)); o == nil {
-			break
-		}
-	}
-	return name
 }
 
 // text returns a string field of an object, "" if not found.
