@@ -37,7 +37,7 @@
 //     less than two seconds old.
 //   - While the program sends without a break of a second, an event of another client may be older
 //     than two: its queue may be long.
-//   - Timers, resyncs and other systems cannot be seen.
+//   - Timers, resyncs and other systems cannot be seen. Their writes may be attributed to a related event.
 //   - Secrets in two namespaces are never related, because their annotations are not kept.
 //   - A deletion is not seen while the program has no watch open.
 //   - An existing object that a program lists again after a restart is no cause.

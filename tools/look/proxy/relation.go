@@ -13,7 +13,7 @@ import (
 )
 
 // names reports whether this object has the other's name as a value, or as a part of one such as
-// "namespace/name" or "one,two". Across namespaces it must have the other's namespace, too.
+// "namespace/name", "one,two" or "/data/name_namespace". Across namespaces it must have the other's namespace, too.
 func (o *object) names(other *object) bool {
 	if other.Name == "" || !bytes.Contains(o.fields, []byte(other.Name)) {
 		return false // Most calls end here, which is much faster.
@@ -42,7 +42,7 @@ func mentions(v any, word string) bool {
 	case []any:
 		return slices.ContainsFunc(v, func(inner any) bool { return mentions(inner, word) })
 	case string:
-		isEdge := func(r rune) bool { return strings.ContainsRune(`", /:`, r) }
+		isEdge := func(r rune) bool { return strings.ContainsRune(`", /:_`, r) }
 		return slices.Contains(strings.FieldsFunc(v, isEdge), word)
 	}
 	return false
