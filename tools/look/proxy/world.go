@@ -165,7 +165,8 @@ func (w *world) wrote(x *exchange, answer []byte) {
 	x.answer = wire.Metadata(answer)
 	id := x.resource + " " + x.answer.ResourceVersion
 	if x.Method == http.MethodDelete {
-		id = cmp.Or(text(wire.Decode(answer), "details", "uid"), id)
+		uid, _, _ := unstructured.NestedString(wire.Decode(answer), "details", "uid")
+		id = cmp.Or(uid, id)
 	}
 	if isReleased(x.answer) {
 		w.own.Add(string(x.answer.UID), x.At)
@@ -193,10 +194,4 @@ func controllerOf(o *object) metav1.OwnerReference {
 		return metav1.OwnerReference{}
 	}
 	return ptr.Deref(metav1.GetControllerOfNoCopy(o), o.OwnerReferences[0])
-}
-
-// text returns a string field of an object, "" if not found.
-func text(content map[string]any, fields ...string) string {
-	value, _, _ := unstructured.NestedString(content, fields...)
-	return value
 }
