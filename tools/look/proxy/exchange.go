@@ -1,9 +1,7 @@
 package proxy
 
 import (
-	"context"
 	"encoding/json"
-	"errors"
 	"net/http"
 	"net/url"
 	"strings"
@@ -141,10 +139,8 @@ func (x *exchange) tell(m wire.Message) {
 	body := m.Body
 	switch {
 	case m.What == trace.Sent:
-	case m.Code == 0 && errors.Is(m.Err, context.Canceled): // The program canceled the request.
-		body, _ = json.Marshal(metav1.Status{Message: m.Err.Error()})
 	case m.Code == 0:
-		body, _ = json.Marshal(metav1.Status{Message: m.Err.Error() + ": is the API server still running?"})
+		body, _ = json.Marshal(metav1.Status{Message: m.Err.Error()})
 	case m.What == trace.Answered && x.isWrite():
 		x.proxy.world.wrote(x, body)
 	}

@@ -89,7 +89,7 @@ stream refused  | refused | list of widgets.example.com → 500: out of order
 stream refused  | refused | watch of deployments.apps in default → 410
 stream listed  | listed | 0 of deployments.apps in default
 request sent default/a |  | 
-request failed default/a | sent | DELETE /apis/apps/v1/namespaces/default/deployments/a → no answer: nobody is there: is the API server still running?  (because Deployment default/a was added, 9ms before)
+request failed default/a | sent | DELETE /apis/apps/v1/namespaces/default/deployments/a → no answer: nobody is there  (because Deployment default/a was added, 9ms before)
 program said  | summary | deployments.apps: 2 writes (0 % changed nothing), 1 lists, 0 GETs, 0 conflicts
 program said  | summary | widgets.example.com: 0 writes (0 % changed nothing), 2 lists, 0 GETs, 0 conflicts
 `, told); diff != "" {
