@@ -21,6 +21,7 @@ import (
 	"os"
 	"os/exec"
 	"os/signal"
+	"path/filepath"
 	"runtime/debug"
 	"strings"
 	"syscall"
@@ -75,6 +76,9 @@ func run(ctx context.Context, args []string) error {
 		flags.PrintDefaults()
 	}
 	_ = flags.Parse(args)
+	if flags.NArg() > 0 {
+		options.Program = filepath.Base(flags.Arg(0))
+	}
 	if *limit > 0 {
 		limited, cancel := context.WithTimeout(ctx, *limit)
 		defer cancel()

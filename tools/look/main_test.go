@@ -64,6 +64,7 @@ func TestBadInput(t *testing.T) {
 		"not a recording of this version of look":         {"--replay=../../internal/observe/page/recording.json"},
 		"use it without --replay":                         {"--replay=proxy/testdata/copy.jsonl", "--role=role.yaml"},
 		"there are no findings in it":                     {"--replay=proxy/testdata/copy.jsonl", "--known=proxy/testdata/report.json"},
+		`it is the report of "other", not of "sh"`:        {to, "--known=proxy/testdata/other.json", "--", "sh"},
 		"give the YAML file of a Role":                    {to, "--role=/nowhere/file"},
 		"there is no rule in it":                          {to, "--role=../../config/samples/foo.yaml"},
 		"--record: ":                                      {to, "--record=/nowhere/file", "--", "true"},

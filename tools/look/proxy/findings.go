@@ -44,12 +44,14 @@ type Counts struct {
 
 // Report is the result of a run.
 type Report struct {
+	Program  string             `json:"program"` // Options.Program
 	Findings []Finding          `json:"findings"`
 	Summary  map[string]*Counts `json:"summary"` // by resource
 }
 
 // findings is the state of the rules. It is not safe for concurrent use.
 type findings struct {
+	program  string
 	all      []Finding
 	accepted sets.Set[string] // names of findings, and names with a place
 	summary  map[string]*Counts
@@ -69,7 +71,7 @@ func newFindings(o Options) (*findings, error) {
 	if unknown := sets.New(o.Allowed...).Difference(names); unknown.Len() > 0 {
 		return nil, fmt.Errorf("--allow %s: there is no such finding: give one of %s", strings.Join(sets.List(unknown), ", "), strings.Join(sets.List(names), ", "))
 	}
-	f := &findings{all: slices.Clone(table), accepted: sets.New(o.Allowed...), summary: map[string]*Counts{}, streams: map[source]*stream{}, paces: map[string]pace{},
+	f := &findings{program: o.Program, all: slices.Clone(table), accepted: sets.New(o.Allowed...), summary: map[string]*Counts{}, streams: map[source]*stream{}, paces: map[string]pace{},
 		rejected: map[string]*write{}, own: sets.New[string](), held: map[types.UID]*object{}}
 	if o.Known == "" {
 		return f, nil
@@ -79,8 +81,11 @@ func newFindings(o Options) (*findings, error) {
 	if err = cmp.Or(err, json.Unmarshal(text, &report)); err == nil && report.Findings == nil {
 		err = errors.New("there are no findings in it")
 	}
+	if err == nil && report.Program != o.Program {
+		err = fmt.Errorf("it is the report of %q, not of %q", report.Program, o.Program)
+	}
 	if err != nil {
-		return nil, fmt.Errorf("--known %s: %w: give a file that --report wrote", o.Known, err)
+		return nil, fmt.Errorf("--known %s: %w: give a file that --report wrote for the same program", o.Known, err)
 	}
 	for _, one := range report.Findings {
 		for place := range one.Places {
@@ -216,5 +221,5 @@ func (p *Proxy) Findings() []Finding {
 func (p *Proxy) Report(out io.Writer) error {
 	encoder := json.NewEncoder(out)
 	encoder.SetIndent("", "  ")
-	return encoder.Encode(Report{p.Findings(), p.findings.summary})
+	return encoder.Encode(Report{p.findings.program, p.Findings(), p.findings.summary})
 }

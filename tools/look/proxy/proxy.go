@@ -31,6 +31,8 @@ import (
 type Options struct {
 	// Address is the loopback address to listen on; port 0 selects a free port.
 	Address string
+	// Program is the program's name in the Report.
+	Program string
 	// Allowed are the names of findings that are not reported.
 	Allowed []string
 	// Known is the file of an earlier Report, "" for none. Its findings are not reported again in the
