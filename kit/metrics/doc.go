@@ -1,9 +1,9 @@
-// Package metrics counts the work of a controller for Prometheus. The names and labels are the same
-// as in kube-controller-manager (k8s.io/component-base) and controller-runtime, so existing
-// dashboards show this controller, too.
+// Package metrics counts the work of a controller for Prometheus. The metrics of queues, requests and
+// elections are kube-controller-manager's (k8s.io/component-base), and those of reconciles have the names
+// and labels of controller-runtime. So existing dashboards show this controller, too.
 //
-// Its neighbors: client-go calls its hooks, Reconcile wraps each reconcile, a scrape reads the stores of
-// package informer, and package serve answers the scrape.
+// Its neighbors: client-go calls the hooks of component-base, Reconcile wraps each reconcile, a scrape
+// reads the stores of package informer, and package serve answers the scrape.
 //
 // # Basics
 //
@@ -22,9 +22,7 @@
 //
 // # Limitations
 //
-//   - client-go's hooks are global and can be set once per process. New makes them report to the
-//     newest Metrics. A queue reports to the Metrics that was newest when the queue was created,
-//     and to none if it was created before the first.
+//   - The metrics of queues, requests and elections are global: programs in one process share them.
 //   - A queue without a name has no metrics. Two queues with the same name share theirs. client-go's
 //     own queues, such as DynamicClientCertificate, appear as well.
 //   - No label contains the name of an object or a namespace, or a path, so the number of series
@@ -34,6 +32,4 @@
 //   - leader_election_master_status becomes 0 when no renewal has succeeded for the renew deadline,
 //     even if another process took the Lease earlier. When an elector's context ends, the value
 //     stays, because client-go does not report that.
-//   - client-go v0.37 has an interface for metrics of a Reflector, but never calls it. Lists and
-//     watches appear as requests.
 package metrics

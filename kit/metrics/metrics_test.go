@@ -1,19 +1,22 @@
 package metrics_test
 
 import (
+	"context"
 	"net/http"
 	"net/http/httptest"
 	"regexp"
 	"strconv"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
 	"k8s.io/client-go/tools/cache"
+	"k8s.io/klog/v2"
 
 	"example.com/byhand/controller"
+	"example.com/byhand/kit/leader"
 	"example.com/byhand/kit/metrics"
+	"example.com/byhand/kit/testkit"
 )
 
 func scrape(t *testing.T, m *metrics.Metrics) string {
@@ -59,48 +62,36 @@ func expect(t *testing.T, m *metrics.Metrics, want map[string]float64) {
 	t.Errorf("series (-want +got):\n%s", diff)
 }
 
-// The scrape also describes the Go runtime and the process.
-func TestRuntime(t *testing.T) {
-	all := series(t, metrics.New())
+// The scrape has client-go's metrics, and describes the Go runtime and the process.
+func TestClientGo(t *testing.T) {
+	m, api := metrics.New(), testkit.NewAPIServer()
+	controller.NewQueue("widget").Add(cache.NewObjectName("default", "one"))
+	options := leader.Options{Elect: true, LeaseDuration: 15 * time.Second, RenewDeadline: 10 * time.Second, RetryPeriod: time.Second, Name: "byhand", Namespace: "default"}
+	election, err := leader.New(api.Config(), "", options, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	expect(t, m, map[string]float64{
+		`workqueue_depth{name="widget"}`:               1,
+		`leader_election_master_status{name="byhand"}`: 0,
+	})
+	err = election.Run(klog.NewContext(t.Context(), klog.Logger{}), func(context.Context) error {
+		expect(t, m, map[string]float64{
+			`leader_election_master_status{name="byhand"}`:                         1,
+			`rest_client_requests_total{code="201",host="api.test",method="POST"}`: 1,
+		})
+		return nil
+	})
+	if err != nil {
+		t.Error(err)
+	}
+	all := series(t, m)
 	for _, name := range []string{"go_goroutines", "process_resident_memory_bytes"} {
 		if all[name] == 0 {
 			t.Errorf("no %s", name)
 		}
 	}
-}
-
-// Each queue counts its keys under its name.
-func TestQueue(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		m := metrics.New()
-		queue := controller.NewQueue("widget")
-		key, other := cache.NewObjectName("default", "one"), cache.NewObjectName("default", "other")
-		queue.Add(key)
-		queue.Add(key) // It is already waiting.
-		queue.Add(other)
-		expect(t, m, map[string]float64{
-			`workqueue_adds_total{name="widget"}`:                   2,
-			`workqueue_depth{name="widget"}`:                        2,
-			`workqueue_retries_total{name="widget"}`:                0,
-			`workqueue_queue_duration_seconds_count{name="widget"}`: 0,
-		})
-
-		queue.Get()
-		time.Sleep(1100 * time.Millisecond) // The queue measures every 500 ms.
-		expect(t, m, map[string]float64{
-			`workqueue_longest_running_processor_seconds{name="widget"}`: 1,
-			`workqueue_unfinished_work_seconds{name="widget"}`:           1,
-		})
-		queue.Done(key)
-		queue.AddRateLimited(key)
-		expect(t, m, map[string]float64{
-			`workqueue_adds_total{name="widget"}`:                   3,
-			`workqueue_depth{name="widget"}`:                        2,
-			`workqueue_retries_total{name="widget"}`:                1,
-			`workqueue_queue_duration_seconds_count{name="widget"}`: 1,
-			`workqueue_work_duration_seconds_count{name="widget"}`:  1,
-		})
-		queue.ShutDown()
-		time.Sleep(time.Second) // Its goroutines end.
-	})
+	if metrics.New(); series(t, m)[`workqueue_depth{name="widget"}`] != 0 {
+		t.Error("a new set begins with the counts of the one before")
+	}
 }

@@ -143,8 +143,8 @@ var mutants = []struct {
 	{"status: its message is too long", "controller/foo/status.go", "message[:min(len(message), 1024)]", "message", "./controller/foo", "TestLongMessage"},
 
 	// Metrics, health, trace and page.
-	{"a metric renamed", "kit/metrics/queue.go", `"workqueue_depth"`, `"workqueue_length"`, "./kit/metrics", "TestQueue"},
-	{"names of objects in labels", "kit/metrics/request.go", "WithLabelValues(verb, url.Host).Observe(took", "WithLabelValues(verb, url.Path).Observe(took", "./kit/metrics", "TestRequests"},
+	{"a metric renamed", "kit/metrics/reconcile.go", `"controller_runtime_active_workers"`, `"controller_runtime_busy_workers"`, "./kit/metrics", "TestReconcile"},
+	{"client-go's metrics missing", "kit/metrics/metrics.go", `_ "k8s.io/component-base/metrics/prometheus/clientgo"`, "", "./kit/metrics", "TestClientGo"},
 	{"a relist taken for a resync", "internal/observe/observer/handler.go", "case before == after:", "case metaOf(before).GetResourceVersion() == metaOf(after).GetResourceVersion():", "./internal/observe/observer", "TestHandler"},
 	{"a key without the event that added it", "internal/observe/observer/handler.go", "h.observer.handles.Store(h)", "", "./internal/observe/observer", "TestHandler"},
 	{"a panic swallowed", "internal/observe/observer/reconcile.go", "\t\tcase !returned:\n", "\t\tcase !returned:\n\t\t\trecover()\n", "./internal/observe/observer", "TestResults"},
