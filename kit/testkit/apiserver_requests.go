@@ -7,7 +7,6 @@ import (
 	"io"
 	"net/http"
 	"net/url"
-	"slices"
 	"strconv"
 	"strings"
 
@@ -45,9 +44,6 @@ func (s *APIServer) serve(w http.ResponseWriter, r *http.Request) {
 		s.watch(w, x)
 	default:
 		body, err := s.answer(x)
-		if err == nil {
-			err = x.acceptable(body)
-		}
 		var status apierrors.APIStatus
 		switch {
 		case errors.As(err, &status):
@@ -207,9 +203,7 @@ func (s *APIServer) update(x *request, before *unstructured.Unstructured, sent [
 	}
 	version, uid := object.GetResourceVersion(), object.GetUID()
 	switch {
-	case uid != "" && uid != before.GetUID() && x.Method == http.MethodPatch:
-		return nil, x.invalid(before, field.ErrorList{field.Invalid(field.NewPath("metadata", "uid"), string(uid), "field is immutable")})
-	case uid != "" && uid != before.GetUID():
+	case uid != "" && uid != before.GetUID() && x.Method == http.MethodPut:
 		//lint:ignore ST1005 the words of a real server
 		return nil, apierrors.NewConflict(x.groupResource(), x.Name, fmt.Errorf("Precondition failed: UID in precondition: %s, UID in object meta: %s", uid, before.GetUID()))
 	case version == "" && !x.Blind && x.Subresource != "scale":
@@ -226,7 +220,10 @@ func (s *APIServer) update(x *request, before *unstructured.Unstructured, sent [
 		if x.Status {
 			copyStatus(next, before)
 		}
-		next.SetUID(before.GetUID())
+		if uid == "" {
+			next.SetUID(before.GetUID())
+		}
+		next.SetResourceVersion(before.GetResourceVersion())
 		next.SetGeneration(before.GetGeneration())
 		next.SetCreationTimestamp(before.GetCreationTimestamp())
 		next.SetDeletionTimestamp(before.GetDeletionTimestamp())
@@ -234,11 +231,6 @@ func (s *APIServer) update(x *request, before *unstructured.Unstructured, sent [
 	}
 	if err := s.validate(x, before, next); err != nil {
 		return nil, err
-	}
-	added := slices.DeleteFunc(slices.Clone(next.GetFinalizers()), func(f string) bool { return slices.Contains(before.GetFinalizers(), f) })
-	if before.GetDeletionTimestamp() != nil && len(added) > 0 {
-		return nil, x.invalid(next, field.ErrorList{field.Forbidden(field.NewPath("metadata", "finalizers"),
-			fmt.Sprintf("no new finalizers can be added if the object is being deleted, found new finalizers %#v", added))})
 	}
 	return x.view(s.put(x.Resource, x.path, next))
 }

@@ -14,8 +14,8 @@
 //   - Responses are always JSON. managedFields are not kept, and server-side apply is rejected.
 //   - Only the first cause of a rejection is the same as a real server's.
 //   - A custom resource is pruned, defaulted and validated if its Resource has a Schema (package crd).
-//   - Objects of built-in kinds get no defaults, except a Deployment's replicas, and only their labels, annotations
-//     and owners are validated. Package builtin has all other built-in kinds.
+//   - Objects of built-in kinds get no defaults, except a Deployment's replicas, and only their metadata is
+//     validated. Package builtin has all other built-in kinds.
 //   - There are no tables: kubectl get shows columns only with a real server.
 //   - A dry run is an error.
 //   - A deleted Pod disappears at once. A deleted namespace stays until a test removes it.

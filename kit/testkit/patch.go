@@ -6,15 +6,14 @@ import (
 	"net/http"
 	"strings"
 
+	jsonpatch "gopkg.in/evanphx/json-patch.v4"
 	autoscalingv1 "k8s.io/api/autoscaling/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/strategicpatch"
-	clienttesting "k8s.io/client-go/testing"
 )
 
 // patched applies a patch to an object or its scale.
@@ -29,43 +28,26 @@ func (x *request) patched(before *unstructured.Unstructured, patch []byte) ([]by
 	}
 	switch kind := types.PatchType(x.Header.Get("Content-Type")); {
 	case kind == types.MergePatchType:
-		document, err = merged(document, kind, patch)
+		return jsonpatch.MergePatch(document, patch)
 	case kind == types.JSONPatchType:
-		if wrong := json.Unmarshal(patch, &[]map[string]any{}); wrong != nil {
-			return nil, wrong
+		operations, err := jsonpatch.DecodePatch(patch)
+		if err != nil {
+			return nil, err
 		}
-		if document, err = merged(document, kind, patch); err != nil {
+		if document, err = operations.Apply(document); err != nil {
 			return nil, apierrors.NewGenericServerResponse(http.StatusUnprocessableEntity, "", schema.GroupResource{}, "", err.Error(), 0, false)
 		}
+		return document, nil
 	case kind == types.StrategicMergePatchType && x.builtIn():
-		object, wrong := typed.New(x.GroupVersionKind)
-		if wrong != nil {
-			return nil, wrong
+		object, err := typed.New(x.GroupVersionKind)
+		if err != nil {
+			return nil, err
 		}
-		document, err = strategicpatch.StrategicMergePatch(document, patch, object)
+		return strategicpatch.StrategicMergePatch(document, patch, object)
 	default:
 		return nil, failure(http.StatusUnsupportedMediaType, metav1.StatusReasonUnsupportedMediaType,
 			"the body of the request was in an unknown format - accepted media types include: application/json-patch+json, application/merge-patch+json, application/apply-patch+yaml")
 	}
-	return document, err
-}
-
-// merged applies a merge patch or a JSON patch to a document. The code for both is inside client-go's fakes.
-func merged(document []byte, kind types.PatchType, patch []byte) ([]byte, error) {
-	object := &unstructured.Unstructured{}
-	if err := json.Unmarshal(document, object); err != nil {
-		return nil, err
-	}
-	tracker := clienttesting.NewObjectTracker(runtime.NewScheme(), unstructured.UnstructuredJSONScheme)
-	resource := schema.GroupVersionResource{Resource: "objects"}
-	if err := tracker.Create(resource, object, object.GetNamespace()); err != nil {
-		return nil, err
-	}
-	_, patched, err := clienttesting.ObjectReaction(tracker)(clienttesting.NewPatchAction(resource, object.GetNamespace(), object.GetName(), kind, patch))
-	if err != nil {
-		return nil, err
-	}
-	return json.Marshal(patched)
 }
 
 // view is an object as its URL shows it.
@@ -116,14 +98,6 @@ func (x *request) shown(body any) any {
 		return list
 	}
 	return body
-}
-
-// acceptable returns 406 if the client requests the metadata of one object and gets a list.
-func (x *request) acceptable(body any) error {
-	if _, isList := body.(*unstructured.UnstructuredList); isList && strings.Contains(x.Header.Get("Accept"), "as="+metadataKind+";") {
-		return failure(http.StatusNotAcceptable, "NotAcceptable", fmt.Sprintf("you requested %s, but the requested object is a list (%T)", metadataKind, body))
-	}
-	return nil
 }
 
 const metadataKind = "PartialObjectMetadata"

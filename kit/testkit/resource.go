@@ -11,9 +11,9 @@ import (
 	eventsv1 "k8s.io/api/events/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/validation"
+	pathvalidation "k8s.io/apimachinery/pkg/api/validation/path"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	metav1validation "k8s.io/apimachinery/pkg/apis/meta/v1/validation"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 	"k8s.io/apimachinery/pkg/version"
@@ -67,26 +67,26 @@ type Schema interface {
 
 // validate returns the errors of an object, in the API server's words. before is nil for a new object.
 func (r *Resource) validate(before, object *unstructured.Unstructured) error {
-	metadata := field.NewPath("metadata")
-	wrong := slices.Concat(
-		metav1validation.ValidateLabels(object.GetLabels(), metadata.Child("labels")),
-		validation.ValidateAnnotations(object.GetAnnotations(), metadata.Child("annotations")),
-		validation.ValidateOwnerReferences(object.GetOwnerReferences(), metadata.Child("ownerReferences")))
-	if name := object.GetName(); name == "" {
-		wrong = append(wrong, field.Required(metadata.Child("name"), "name or generateName is required"))
-	} else if !r.builtIn() {
-		for _, why := range validation.NameIsDNSSubdomain(name, false) {
-			wrong = append(wrong, field.Invalid(metadata.Child("name"), name, why))
-		}
+	var wrong field.ErrorList
+	var old map[string]any
+	if metadata := field.NewPath("metadata"); before == nil {
+		wrong = validation.ValidateObjectMetaAccessor(object, !r.ClusterScoped, r.validateName, metadata)
+	} else {
+		wrong = validation.ValidateObjectMetaAccessorUpdate(object, before, metadata)
+		old = before.Object
 	}
 	if r.Schema != nil {
-		var old map[string]any
-		if before != nil {
-			old = before.Object
-		}
 		wrong = append(wrong, r.Schema.Validate(object.Object, old)...)
 	}
 	return r.invalid(object, wrong)
+}
+
+// validateName is a validation.ValidateNameFunc.
+func (r *Resource) validateName(name string, prefix bool) []string {
+	if r.builtIn() {
+		return pathvalidation.ValidatePathSegmentName(name, prefix)
+	}
+	return validation.NameIsDNSSubdomain(name, prefix)
 }
 
 func (r *Resource) invalid(object *unstructured.Unstructured, wrong field.ErrorList) error {
