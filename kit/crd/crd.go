@@ -5,8 +5,10 @@
 //
 // Limitations:
 //
-//   - Resource checks the schema of a definition with its defaults and rules. An API server rejects
-//     more, such as a wrong name, a list key that is not required, or a rule that may take too long.
+//   - Resource checks the schema of a definition with its defaults. An API server rejects more, such
+//     as a wrong name, a list key that is not required, or a rule that may take too long. A rule that
+//     does not compile rejects each object here.
+//   - A negative number of replicas is accepted if the schema has no minimum.
 //   - One version is served, and it is the stored one. Resource rejects everything else.
 //   - A format, a selectable field and a column are used, not checked against the schema.
 package crd

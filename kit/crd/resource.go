@@ -60,8 +60,7 @@ func Resource(text []byte) (testkit.Resource, error) {
 	if subresources := version.Subresources; subresources != nil {
 		resource.Status = subresources.Status != nil
 		if scale := subresources.Scale; scale != nil {
-			s.scale = &testkit.Scale{Replicas: scale.SpecReplicasPath, StatusReplicas: scale.StatusReplicasPath, Selector: ptr.Deref(scale.LabelSelectorPath, "")}
-			resource.Scale = s.scale
+			resource.Scale = &testkit.Scale{Replicas: scale.SpecReplicasPath, StatusReplicas: scale.StatusReplicasPath, Selector: ptr.Deref(scale.LabelSelectorPath, "")}
 		}
 	}
 	for _, selectable := range version.SelectableFields {
