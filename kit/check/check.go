@@ -34,7 +34,6 @@ import (
 	"fmt"
 	"os"
 	"path"
-	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -44,6 +43,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/util/validation"
 	"sigs.k8s.io/yaml"
 
 	"example.com/byhand/kit/builtin"
@@ -151,12 +151,6 @@ func (k *Kind) path(t *testing.T) string {
 	return resource.Path("default", k.Object(t).GetName())
 }
 
-// camel matches a valid kind, and dns a valid plural or a label of a group.
-var (
-	camel = regexp.MustCompile(`^[A-Z][A-Za-z0-9]*$`)
-	dns   = regexp.MustCompile(`^[a-z]([-a-z0-9]*[a-z0-9])?$`)
-)
-
 func (k *Kind) names(t named, d *apiextensionsv1.CustomResourceDefinition, kind schema.GroupVersionKind) {
 	names := d.Spec.Names
 	for what, pair := range map[string][2]string{
@@ -170,11 +164,12 @@ func (k *Kind) names(t named, d *apiextensionsv1.CustomResourceDefinition, kind 
 			t.Errorf("%s is %q, want %q", what, pair[0], pair[1])
 		}
 	}
-	if !camel.MatchString(names.Kind) || !dns.MatchString(names.Plural) {
-		t.Errorf("a kind is CamelCase and a plural has small letters: %q, %q", names.Kind, names.Plural)
+	wrong := slices.Concat(validation.IsDNS1035Label(names.Plural), validation.IsDNS1035Label(strings.ToLower(names.Kind)), validation.IsDNS1123Subdomain(kind.Group))
+	if !strings.Contains(kind.Group, ".") {
+		wrong = append(wrong, "a group is a domain, such as desk.example.com")
 	}
-	if !strings.Contains(kind.Group, ".") || slices.ContainsFunc(strings.Split(kind.Group, "."), func(label string) bool { return !dns.MatchString(label) }) {
-		t.Errorf("the group %q is no domain, such as desk.example.com", kind.Group)
+	for _, why := range wrong {
+		t.Errorf("plural %q, kind %q, group %q: %s", names.Plural, names.Kind, kind.Group, why)
 	}
 	if k.Owner != kind && !k.Owner.Empty() {
 		t.T.Errorf("register.go: owner references are to %v, and %s defines %v: the garbage collector finds no owner of another kind, and deletes nothing after it", k.Owner, k.CRD, kind)

@@ -27,7 +27,6 @@ import (
 	_ "k8s.io/client-go/plugin/pkg/client/auth" // auth-provider oidc
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/clientcmd"
-	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
 	"k8s.io/client-go/util/flowcontrol"
 )
 
@@ -55,10 +54,8 @@ func Config(o Options) (config *rest.Config, namespace string, err error) {
 		return nil, "", ExplainConfig(err)
 	}
 	files := rules.GetLoadingPrecedence()
-	if !clientcmdapi.IsConfigEmpty(&kubeconfig) {
-		if err := complete(kubeconfig, cmp.Or(o.Context, kubeconfig.CurrentContext)); err != nil {
-			return nil, "", fmt.Errorf("%s: %w", strings.Join(files, ", "), err)
-		}
+	if err := clientcmd.ConfirmUsable(kubeconfig, o.Context); err != nil && !clientcmd.IsEmptyConfig(err) {
+		return nil, "", fmt.Errorf("%s: %w: `kubectl config view` shows it", strings.Join(files, ", "), ExplainConfig(err))
 	}
 	switch config, err = loader.ClientConfig(); {
 	case clientcmd.IsEmptyConfig(err):
@@ -148,24 +145,6 @@ func Shell(kubeconfig string) string {
 func exists(file string) bool {
 	_, err := os.Stat(file)
 	return err == nil
-}
-
-// complete returns an error if a context, its cluster or its user is missing.
-func complete(kubeconfig clientcmdapi.Config, name string) error {
-	context, found := kubeconfig.Contexts[name]
-	switch {
-	case name == "":
-		return errors.New("no current-context: `kubectl config use-context NAME` sets it, and `kubectl config get-contexts` lists the names")
-	case !found:
-		return fmt.Errorf("context %q does not exist: `kubectl config get-contexts` lists the names", name)
-	}
-	if cluster, found := kubeconfig.Clusters[context.Cluster]; !found || cluster.Server == "" {
-		return fmt.Errorf("context %q names the cluster %q, which is missing or has no server", name, context.Cluster)
-	}
-	if _, found := kubeconfig.AuthInfos[context.AuthInfo]; !found && context.AuthInfo != "" {
-		return fmt.Errorf("context %q names the user %q, which is missing", name, context.AuthInfo)
-	}
-	return nil
 }
 
 // withoutCluster returns for each file the reason why it configures no cluster.

@@ -42,18 +42,17 @@ func EqualsOriginal(t *testing.T, scheme *runtime.Scheme) {
 }
 
 // SharesNoMemory proves that no pointer, slice or map of a copy leads into the original, so that no write to
-// the copy reaches it. It names each one that does.
+// the copy reaches it.
 func SharesNoMemory(t *testing.T, scheme *runtime.Scheme) {
-	once := once()
 	eachCopy(t, scheme, func(typ reflect.Type, method string) {
-		for seed := int64(0); seed < seeds && !t.Failed(); seed++ {
+		for seed := range seeds {
 			original := filled(t, typ, seed)
 			owned := map[uintptr]bool{}
 			eachReference(typ.Name(), original.Elem(), func(path string, v reflect.Value, _ func(reflect.Value)) { owned[v.Pointer()] = true })
 			eachReference(typ.Name(), copyOf(t, original, method).Elem(), func(path string, v reflect.Value, _ func(reflect.Value)) {
 				empty := v.IsNil() || v.Kind() == reflect.Slice && v.Len() == 0 // without memory
 				if owned[v.Pointer()] && !empty {
-					once(t, "deepcopy.go: %s is shared: %s must copy it", path, method)
+					t.Fatalf("deepcopy.go: %s is shared: %s must copy it", path, method)
 				}
 			})
 		}
@@ -63,7 +62,7 @@ func SharesNoMemory(t *testing.T, scheme *runtime.Scheme) {
 // KeepsNilAndEmpty proves, for each pointer, slice and map in turn,
 // that nil stays nil and empty stays empty: null and [] differ on the wire.
 func KeepsNilAndEmpty(t *testing.T, scheme *runtime.Scheme) {
-	tested, once := 0, once()
+	tested := 0
 	eachCopy(t, scheme, func(typ reflect.Type, method string) {
 		original := filled(t, typ, 0)
 		eachReference(typ.Name(), original.Elem(), func(path string, v reflect.Value, set func(reflect.Value)) {
@@ -71,14 +70,14 @@ func KeepsNilAndEmpty(t *testing.T, scheme *runtime.Scheme) {
 			for name, value := range map[string]reflect.Value{"nil": reflect.Zero(v.Type()), "empty": emptyOf(v.Type())} {
 				set(value)
 				if copied := copyOf(t, original, method); !equal(original, copied) {
-					once(t, "deepcopy.go: %s does not stay "+name+": %s must keep it", path, method)
+					t.Fatalf("deepcopy.go: %s does not stay "+name+": %s must keep it", path, method)
 				}
 				tested++
 			}
 			set(full)
 		})
 	})
-	if tested == 0 && !t.Failed() {
+	if tested == 0 {
 		t.Error("no pointer, slice or map was tested")
 	}
 }
@@ -276,18 +275,6 @@ func eachReferenceIn(path string, v reflect.Value, written func(), visit func(pa
 		}
 	case reflect.Array, reflect.Chan, reflect.Func, reflect.UnsafePointer:
 		panic(path + ": a copy of " + v.Kind().String() + " cannot be tested: use a slice or a struct")
-	}
-}
-
-// once returns a function that fails the test with a message, but reports each message only once.
-func once() func(t *testing.T, format string, args ...any) {
-	said := map[string]bool{}
-	return func(t *testing.T, format string, args ...any) {
-		t.Helper()
-		if message := fmt.Sprintf(format, args...); !said[message] {
-			said[message] = true
-			t.Error(message)
-		}
 	}
 }
 
