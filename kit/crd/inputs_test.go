@@ -1,6 +1,7 @@
 package crd_test
 
 import (
+	"bytes"
 	"context"
 	_ "embed"
 	"encoding/json"
@@ -12,6 +13,7 @@ import (
 	"testing"
 
 	gocmp "github.com/google/go-cmp/cmp"
+	jsonpatch "gopkg.in/evanphx/json-patch.v4"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -28,9 +30,10 @@ import (
 type object = map[string]any
 
 type input struct {
-	Name                                      string
-	Spec, Status, Schema, Version, Definition object
-	Rows                                      []row
+	Name                          string
+	Spec, Status, Schema, Version object
+	Definition                    json.RawMessage // a merge patch of the definition
+	Rows                          []row
 	// Rejected is part of the error for the definition. Accepted reports that a real API server accepts it.
 	Rejected string
 	Accepted bool
@@ -62,7 +65,8 @@ func (in input) resource() schema.GroupVersionResource {
 	return schema.GroupVersionResource{Group: group, Version: "v1", Resource: in.Name + "s"}
 }
 
-func (in input) definition() object {
+func (in input) definition(t *testing.T) []byte {
+	t.Helper()
 	root := in.Schema
 	if root == nil {
 		root = object{"type": "object", "properties": object{"spec": in.Spec}}
@@ -70,42 +74,27 @@ func (in input) definition() object {
 			root["properties"].(object)["status"] = in.Status
 		}
 	}
-	version := object{"name": "v1", "served": true, "storage": true, "subresources": object{"status": object{}}}
+	version := object{"name": "v1", "served": true, "storage": true, "subresources": object{"status": object{}}, "schema": object{"openAPIV3Schema": root}}
 	maps.Copy(version, in.Version)
-	definition := object{"apiVersion": "apiextensions.k8s.io/v1", "kind": "CustomResourceDefinition", "metadata": object{"name": in.Name + "s." + group}}
-	spec := object{"group": group, "scope": "Namespaced", "versions": []any{version}}
-	names := object{"kind": strings.ToUpper(in.Name[:1]) + in.Name[1:], "plural": in.Name + "s"}
-	if more, ok := in.Definition["spec"].(object); ok {
-		more = maps.Clone(more)
-		if its, ok := more["names"].(object); ok {
-			maps.Copy(names, its)
-			delete(more, "names")
-		}
-		maps.Copy(spec, more)
+	definition, err := json.Marshal(object{"apiVersion": "apiextensions.k8s.io/v1", "kind": "CustomResourceDefinition", "metadata": object{"name": in.Name + "s." + group},
+		"spec": object{"group": group, "scope": "Namespaced", "names": object{"kind": in.kind(), "plural": in.Name + "s"}, "versions": []any{version}}})
+	if err == nil && in.Definition != nil {
+		definition, err = jsonpatch.MergePatch(definition, in.Definition)
 	}
-	for _, version := range spec["versions"].([]any) {
-		version.(object)["schema"] = object{"openAPIV3Schema": root}
+	if err != nil {
+		t.Fatal(err)
 	}
-	spec["names"] = names
-	for field, value := range in.Definition {
-		if field != "spec" {
-			definition[field] = value
-		}
-	}
-	definition["spec"] = spec
 	return definition
 }
+
+func (in input) kind() string { return strings.ToUpper(in.Name[:1]) + in.Name[1:] }
 
 // An API server in memory stores, or rejects, each object of testdata/inputs.yaml. TestReal sends the same
 // requests to a real one.
 func TestInputs(t *testing.T) {
 	for _, in := range inputs(t) {
 		t.Run(in.Name, func(t *testing.T) {
-			text, err := json.Marshal(in.definition())
-			if err != nil {
-				t.Fatal(err)
-			}
-			resource, err := crd.Resource(text)
+			resource, err := crd.Resource(in.definition(t))
 			if rejected := fmt.Sprint(err); err != nil && in.Rejected == "" || !strings.Contains(rejected, in.Rejected) {
 				t.Fatalf("the error is %v, want %q", err, in.Rejected)
 			}
@@ -124,11 +113,11 @@ func TestInputs(t *testing.T) {
 func (in input) play(t *testing.T, client dynamic.Interface) {
 	t.Helper()
 	objects := dynamic.ResourceInterface(client.Resource(in.resource()))
-	if scope, _, _ := unstructured.NestedString(in.definition(), "spec", "scope"); scope != "Cluster" {
+	if !bytes.Contains(in.Definition, []byte("Cluster")) {
 		objects = client.Resource(in.resource()).Namespace("default")
 	}
 	for _, row := range in.Rows {
-		got, err := row.send(t.Context(), objects, strings.ToUpper(in.Name[:1])+in.Name[1:])
+		got, err := row.send(t.Context(), objects, in.kind())
 		want := any(row.Want)
 		if row.Errors != nil {
 			want, got = row.Errors, paths(err)

@@ -4,6 +4,7 @@ package crd_test
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"os"
 	"testing"
@@ -27,7 +28,10 @@ func TestReal(t *testing.T) {
 	client := dynamic.NewForConfigOrDie(config)
 	definitions := client.Resource(schema.GroupVersionResource{Group: "apiextensions.k8s.io", Version: "v1", Resource: "customresourcedefinitions"})
 	for _, in := range inputs(t) {
-		definition := &unstructured.Unstructured{Object: in.definition()}
+		definition := &unstructured.Unstructured{}
+		if err := json.Unmarshal(in.definition(t), definition); err != nil {
+			t.Fatal(err)
+		}
 		_, err := definitions.Create(t.Context(), definition, metav1.CreateOptions{})
 		t.Cleanup(func() { _ = definitions.Delete(context.Background(), definition.GetName(), metav1.DeleteOptions{}) })
 		if rejected := in.Rejected != "" && !in.Accepted; (err != nil) != rejected {

@@ -52,20 +52,23 @@ func NewSchema(props *apiextensionsv1.JSONSchemaProps) (*Schema, error) {
 }
 
 // Prune implements testkit.Schema.
-func (s *Schema) Prune(object map[string]any) error {
-	metadata, found, err := objectmeta.GetObjectMeta(object, false)
+func (s *Schema) Prune(object map[string]any) (unknown []string, err error) {
+	metadata, found, unknown, err := objectmeta.GetObjectMetaWithOptions(object, objectmeta.ObjectMetaOptions{ReturnUnknownFieldPaths: true})
 	if err != nil {
-		return err
+		return nil, err
 	}
-	pruning.Prune(object, s.structural, true)
+	unknown = append(unknown, pruning.PruneWithOptions(object, s.structural, true, structuralschema.UnknownFieldPathOptions{TrackUnknownFieldPaths: true})...)
 	defaulting.PruneNonNullableNullsWithoutDefaults(object, s.structural)
-	if err := objectmeta.Coerce(nil, object, s.structural, false, false); err != nil {
-		return err
+	wrong, embedded := objectmeta.CoerceWithOptions(nil, object, s.structural, false, objectmeta.CoerceOptions{ReturnUnknownFieldPaths: true})
+	unknown = append(unknown, embedded...)
+	switch {
+	case wrong != nil:
+		return unknown, wrong
+	case !found:
+		return unknown, nil
+	default:
+		return unknown, objectmeta.SetObjectMeta(object, metadata)
 	}
-	if !found {
-		return nil
-	}
-	return objectmeta.SetObjectMeta(object, metadata)
 }
 
 // Default implements testkit.Schema.

@@ -316,24 +316,6 @@ func TestJoinedAgain(t *testing.T) {
 	})
 }
 
-// Without --leader-elect the process leads at once and sends no request.
-func TestNoElection(t *testing.T) {
-	election, err := leader.New(nil, "", leader.Options{}, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	failed := errors.New("it cannot work")
-	if err := election.Run(t.Context(), func(context.Context) error { return failed }); !errors.Is(err, failed) {
-		t.Errorf("error %v, want lead's error", err)
-	}
-	if err := election.Joined(); err != nil {
-		t.Error(err)
-	}
-	if err := election.Healthy(); err != nil {
-		t.Error(err)
-	}
-}
-
 func TestImpossibleTimes(t *testing.T) {
 	for _, flag := range []string{"--leader-elect-renew-deadline=1h", "--leader-elect-lease-duration=15500ms"} {
 		_, err := leader.New(&rest.Config{Host: "127.0.0.1"}, "", options(t, flag), nil)

@@ -56,9 +56,9 @@ type Scale struct{ Replicas, StatusReplicas, Selector string }
 // Schema is the schema of a custom resource. Package crd implements it. Its methods are safe for
 // concurrent use with different objects.
 type Schema interface {
-	// Prune removes each field that the schema lacks, and each null that it does not allow. It returns an
-	// error if the metadata cannot be decoded.
-	Prune(object map[string]any) error
+	// Prune removes each field that the schema lacks, and each null that it does not allow. It returns the
+	// paths of those fields, and an error if the metadata cannot be decoded.
+	Prune(object map[string]any) (unknown []string, err error)
 	// Default sets the defaults of an object that is pruned.
 	Default(object map[string]any)
 	// Validate returns the errors of a new object, or of an update of before, if that is not nil.
@@ -101,7 +101,7 @@ func (r *Resource) complete(object *unstructured.Unstructured) error {
 	object.SetGroupVersionKind(r.GroupVersionKind)
 	if r.Schema == nil {
 		DropNulls(object.Object)
-	} else if err := r.Schema.Prune(object.Object); err != nil {
+	} else if _, err := r.Schema.Prune(object.Object); err != nil {
 		return err
 	}
 	if len(object.GetFinalizers()) == 0 {
