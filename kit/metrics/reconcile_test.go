@@ -22,7 +22,7 @@ func TestReconcile(t *testing.T) {
 		"panics":   func() (time.Duration, error) { panic("no") },
 	}
 	reconcile := m.Reconcile("Widget", 3, func(_ context.Context, key cache.ObjectName) (time.Duration, error) {
-		expect(t, m, map[string]float64{`controller_runtime_active_workers{controller="widget"}`: 1})
+		expect(t, m, `controller_runtime_active_workers{controller="widget"} 1`)
 		return results[key.Name]()
 	})
 	for name := range results {
@@ -35,15 +35,14 @@ func TestReconcile(t *testing.T) {
 			_, _ = reconcile(t.Context(), cache.ObjectName{Name: name})
 		}()
 	}
-	expect(t, m, map[string]float64{
-		`controller_runtime_active_workers{controller="widget"}`:                         0,
-		`controller_runtime_reconcile_total{controller="widget",result="success"}`:       1,
-		`controller_runtime_reconcile_total{controller="widget",result="requeue_after"}`: 1,
-		`controller_runtime_reconcile_total{controller="widget",result="requeue"}`:       0,
-		`controller_runtime_reconcile_total{controller="widget",result="error"}`:         2,
-		`controller_runtime_reconcile_errors_total{controller="widget"}`:                 2,
-		`controller_runtime_reconcile_panics_total{controller="widget"}`:                 1,
-		`controller_runtime_reconcile_time_seconds_count{controller="widget"}`:           4,
-		`controller_runtime_max_concurrent_reconciles{controller="widget"}`:              3,
-	})
+	expect(t, m,
+		`controller_runtime_active_workers{controller="widget"} 0`,
+		`controller_runtime_reconcile_total{controller="widget",result="success"} 1`,
+		`controller_runtime_reconcile_total{controller="widget",result="requeue_after"} 1`,
+		`controller_runtime_reconcile_total{controller="widget",result="requeue"} 0`,
+		`controller_runtime_reconcile_total{controller="widget",result="error"} 2`,
+		`controller_runtime_reconcile_errors_total{controller="widget"} 2`,
+		`controller_runtime_reconcile_panics_total{controller="widget"} 1`,
+		`controller_runtime_reconcile_time_seconds_count{controller="widget"} 4`,
+		`controller_runtime_max_concurrent_reconciles{controller="widget"} 3`)
 }
