@@ -11,7 +11,6 @@ import (
 	"net/http"
 	"net/url"
 	"os"
-	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -128,31 +127,12 @@ func hidePassword(config *rest.Config) error {
 	return nil
 }
 
-// Shell returns the commands, one per line, with which kubectl in another terminal uses the cluster of that
-// kubeconfig; "" if it does so without them. The cluster of make run has its kubectl in bin/, next to the
-// kubeconfig.
-func Shell(kubeconfig string) string {
-	if kubeconfig = cmp.Or(kubeconfig, os.Getenv(clientcmd.RecommendedConfigPathEnvVar)); kubeconfig == "" {
-		return ""
-	}
-	lines := fmt.Sprintf("export KUBECONFIG=\"%s\"\n", kubeconfig)
-	if bin := filepath.Join(filepath.Dir(kubeconfig), "bin"); exists(filepath.Join(bin, "kubectl")) {
-		lines += fmt.Sprintf("export PATH=\"%s:$PATH\"\n", bin)
-	}
-	return lines
-}
-
-func exists(file string) bool {
-	_, err := os.Stat(file)
-	return err == nil
-}
-
 // withoutCluster returns for each file the reason why it configures no cluster.
 func withoutCluster(files []string) string {
 	reasons := make([]string, len(files))
 	for i, file := range files {
 		reasons[i] = file + " does not exist"
-		if exists(file) {
+		if _, err := os.Stat(file); err == nil {
 			reasons[i] = file + " is empty"
 		}
 	}

@@ -26,9 +26,9 @@ import (
 	"k8s.io/klog/v2"
 )
 
-// The recorder and the sink each accept qps Warnings a second, after a burst, and as many other Events. So one
-// object that changes constantly does not hide the Warnings about others. With the timeout this also bounds the
-// Events in flight: Events of one namespace do not wait for another namespace.
+// The recorder accepts qps Warnings a second, after a burst, and as many other Events. So one object that
+// changes constantly does not hide the Warnings about others. With the timeout this also bounds the Events in
+// flight: Events of one namespace do not wait for another namespace.
 const (
 	qps, burst = 10, 50
 	timeout    = 10 * time.Second
@@ -44,79 +44,69 @@ func Start(config *rest.Config, component string, addToScheme ...func(*runtime.S
 		return nil, nil, err
 	}
 	config = rest.CopyConfig(config)
-	config.QPS, config.RateLimiter = -1, nil // The sink has the limit: its client would queue.
+	config.QPS, config.RateLimiter = -1, nil // The recorder has the limit: the client would queue.
 	client, err := typedeventsv1.NewForConfig(config)
 	if err != nil {
 		return nil, nil, err
 	}
-	broadcaster := events.NewBroadcaster(newSink(&events.EventSinkImpl{Interface: client}))
+	broadcaster := events.NewBroadcaster(sink{&events.EventSinkImpl{Interface: client}})
 	// Not a caller's context: workers that finish after a signal still record Events.
 	ctx, cancel := context.WithCancel(context.Background())
 	if err := broadcaster.StartRecordingToSinkWithContext(ctx); err != nil {
 		cancel()
 		return nil, nil, err
 	}
-	return recorder{broadcaster.NewRecorder(known, component), newLimits()}, func() {
+	return newRecorder(broadcaster.NewRecorder(known, component)), func() {
 		broadcaster.Shutdown()
 		cancel()
 	}, nil
 }
 
-// limits has one rate limiter for Warnings (true) and one for other Events (false).
-type limits map[bool]flowcontrol.RateLimiter
-
-func newLimits() limits {
-	return limits{true: flowcontrol.NewTokenBucketRateLimiter(qps, burst), false: flowcontrol.NewTokenBucketRateLimiter(qps, burst)}
-}
-
-// accept reports whether one more Event of this type is within the limit.
-func (l limits) accept(kind string) bool { return l[kind == corev1.EventTypeWarning].TryAccept() }
-
 // recorder drops Events above the limit at once: the broadcaster would keep each for six minutes.
 type recorder struct {
 	events.EventRecorder
-	limits
+	warnings, others flowcontrol.RateLimiter
+}
+
+func newRecorder(next events.EventRecorder) recorder {
+	return recorder{next, flowcontrol.NewTokenBucketRateLimiter(qps, burst), flowcontrol.NewTokenBucketRateLimiter(qps, burst)}
 }
 
 // Eventf implements events.EventRecorder.
 func (r recorder) Eventf(regarding, related runtime.Object, kind, reason, action, note string, args ...any) {
-	if r.accept(kind) {
+	limiter := r.others
+	if kind == corev1.EventTypeWarning {
+		limiter = r.warnings
+	}
+	if limiter.TryAccept() {
 		r.EventRecorder.Eventf(regarding, related, kind, reason, action, note, args...)
 	}
 }
 
-// sink drops Events above the limit, and Events whose request got no response: the broadcaster would hold a
-// goroutine for each, for two minutes. A dropped Event is not sent again; the condition has its message.
-type sink struct {
-	next events.EventSink
-	limits
-}
-
-func newSink(next events.EventSink) *sink { return &sink{next, newLimits()} }
+// sink drops Events whose request got no response: the broadcaster would hold a goroutine for each, for two
+// minutes. A dropped Event is not sent again; the condition has its message.
+type sink struct{ next events.EventSink }
 
 // Create implements events.EventSink.
-func (s *sink) Create(ctx context.Context, event *eventsv1.Event) (*eventsv1.Event, error) {
-	return s.send(ctx, event.Type, func(ctx context.Context) (*eventsv1.Event, error) { return s.next.Create(ctx, event) })
+func (s sink) Create(ctx context.Context, event *eventsv1.Event) (*eventsv1.Event, error) {
+	return send(ctx, func(ctx context.Context) (*eventsv1.Event, error) { return s.next.Create(ctx, event) })
 }
 
 // Update implements events.EventSink.
-func (s *sink) Update(ctx context.Context, event *eventsv1.Event) (*eventsv1.Event, error) {
-	return s.send(ctx, event.Type, func(ctx context.Context) (*eventsv1.Event, error) { return s.next.Update(ctx, event) })
+func (s sink) Update(ctx context.Context, event *eventsv1.Event) (*eventsv1.Event, error) {
+	return send(ctx, func(ctx context.Context) (*eventsv1.Event, error) { return s.next.Update(ctx, event) })
 }
 
 // Patch implements events.EventSink.
-func (s *sink) Patch(ctx context.Context, event *eventsv1.Event, data []byte) (*eventsv1.Event, error) {
-	return s.send(ctx, event.Type, func(ctx context.Context) (*eventsv1.Event, error) { return s.next.Patch(ctx, event, data) })
+func (s sink) Patch(ctx context.Context, event *eventsv1.Event, data []byte) (*eventsv1.Event, error) {
+	return send(ctx, func(ctx context.Context) (*eventsv1.Event, error) { return s.next.Patch(ctx, event, data) })
 }
 
 // send returns nil for a dropped Event: the broadcaster retries an error, unless the API server returned it.
-func (s *sink) send(ctx context.Context, kind string, send func(ctx context.Context) (*eventsv1.Event, error)) (*eventsv1.Event, error) {
-	if !s.accept(kind) {
-		return nil, nil
-	}
+func send(ctx context.Context, request func(ctx context.Context) (*eventsv1.Event, error)) (*eventsv1.Event, error) {
 	ctx, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
-	event, err := send(ctx)
+	event, err := request(ctx)
 	if _, answered := errors.AsType[*apierrors.StatusError](err); err != nil && !answered {
 		klog.FromContext(ctx).V(2).Info("An Event is dropped", "reason", err)
 		return nil, nil

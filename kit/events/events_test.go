@@ -32,32 +32,12 @@ func (c *counted) Create(ctx context.Context, event *eventsv1.Event) (*eventsv1.
 	return event, c.err
 }
 
-// The sink drops Events above the limit at once, and does not retry a failed request.
+// The sink sends a failed request once: the broadcaster would retry an error.
 func TestSinkDrops(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		next := &counted{err: errors.New("connection refused"), answer: func(context.Context) {}}
-		s, begin := newSink(next), time.Now()
-		for range 1000 {
-			if event, err := s.Create(t.Context(), &eventsv1.Event{}); event != nil || err != nil {
-				t.Fatalf("%v, %v, want nothing", event, err)
-			}
-		}
-		if took := time.Since(begin); int(next.calls.Load()) != burst || took != 0 {
-			t.Errorf("%d sent in %s, want %d at once", next.calls.Load(), took, burst)
-		}
-		// Warnings have a separate limit.
-		_, _ = s.Create(t.Context(), &eventsv1.Event{Type: corev1.EventTypeWarning})
-		if int(next.calls.Swap(burst)) != burst+1 {
-			t.Error("a Warning is dropped because of others")
-		}
-		time.Sleep(time.Second)
-		for range 1000 {
-			_, _ = s.Create(t.Context(), &eventsv1.Event{})
-		}
-		if int(next.calls.Load()) != burst+qps {
-			t.Errorf("%d sent after a second, want %d more", next.calls.Load()-burst, qps)
-		}
-	})
+	next := &counted{err: errors.New("connection refused"), answer: func(context.Context) {}}
+	if event, err := (sink{next}).Create(t.Context(), &eventsv1.Event{}); event != nil || err != nil || next.calls.Load() != 1 {
+		t.Errorf("%v, %v after %d requests, want nothing after one", event, err, next.calls.Load())
+	}
 }
 
 // A request without a response is canceled after the timeout. It delays no other Event, neither a simultaneous
@@ -65,7 +45,7 @@ func TestSinkDrops(t *testing.T) {
 func TestSinkOfServerThatHangs(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		next := &counted{answer: func(ctx context.Context) { <-ctx.Done() }}
-		s, begin := newSink(next), time.Now()
+		s, begin := sink{next}, time.Now()
 		for range burst {
 			go func() { _, _ = s.Create(t.Context(), &eventsv1.Event{}) }()
 		}
@@ -101,16 +81,24 @@ func TestRelated(t *testing.T) {
 	}
 }
 
-// The recorder drops Events above the limit before they reach the broadcaster, which would keep them.
+// The recorder drops Events above the limit before they reach the broadcaster, which would keep them. Warnings
+// have a separate limit.
 func TestRecorderDrops(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		next := events.NewFakeRecorder(2 * burst)
-		r := recorder{next, newLimits()}
-		for range 1000 {
-			r.Eventf(&v1alpha1.Foo{}, nil, corev1.EventTypeNormal, "Created", "Create", "")
+		next := events.NewFakeRecorder(3 * burst)
+		r := newRecorder(next)
+		record := func(kind string, want int) {
+			t.Helper()
+			for range 1000 {
+				r.Eventf(&v1alpha1.Foo{}, nil, kind, "Created", "Create", "")
+			}
+			if len(next.Events) != want {
+				t.Errorf("%s: %d recorded, want %d", kind, len(next.Events), want)
+			}
 		}
-		if len(next.Events) != burst {
-			t.Errorf("%d of 1000 recorded, want %d", len(next.Events), burst)
-		}
+		record(corev1.EventTypeNormal, burst)
+		record(corev1.EventTypeWarning, 2*burst)
+		time.Sleep(time.Second)
+		record(corev1.EventTypeNormal, 2*burst+qps)
 	})
 }

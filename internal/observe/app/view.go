@@ -14,7 +14,6 @@ import (
 	"example.com/byhand/internal/observe/observer"
 	"example.com/byhand/internal/observe/page"
 	"example.com/byhand/internal/observe/trace"
-	"example.com/byhand/kit/connect"
 	"example.com/byhand/kit/leader"
 	"example.com/byhand/kit/metrics"
 	"example.com/byhand/kit/serve"
@@ -91,7 +90,7 @@ func (v *View) Serve(election *leader.Election, informers ...*informer.Informer)
 	if v.options.page == "" {
 		return nil
 	}
-	server, err := page.Listen(v.options.page, v.History, page.Options{Remote: v.options.pageRemote, Shell: connect.Shell(v.options.Connect.Kubeconfig)})
+	server, err := page.Listen(v.options.page, v.History, page.Options{Remote: v.options.pageRemote, Shell: shell(v.options.Connect.Kubeconfig)})
 	if err != nil {
 		return fmt.Errorf("--page: %w", err)
 	}

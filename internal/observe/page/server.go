@@ -24,7 +24,7 @@ type Options struct {
 	Outside bool
 	// Notice is shown at the top of the page, "" for none.
 	Notice string
-	// Shell is the command to enter in a second terminal before kubectl: see connect.Shell.
+	// Shell is the command to enter in a second terminal before kubectl.
 	Shell string
 }
 

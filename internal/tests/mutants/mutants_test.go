@@ -172,7 +172,7 @@ var mutants = []struct {
 	{"wiring: a process on standby must have listed", "internal/observe/app/view.go", "election.WhileLeading(i.Ready)", "i.Ready", everything, "TestLeader"},
 	{"wiring: the sender of Events never stops", "main.go", "defer stopEvents()", "_ = stopEvents", everything, "TestRun"},
 	{"Events under the limit of the writes", "kit/events/events.go", "config.QPS, config.RateLimiter = -1, nil", "config.QPS = -1", everything, "TestLimits"},
-	{"Events that queue", "kit/events/events.go", "if !s.accept(kind) {", "if s.limits[false].Accept(); false {", "./kit/events", "TestSinkDrops"},
+	{"Events that queue", "kit/events/events.go", "if limiter.TryAccept() {", "if limiter.Accept(); true {", "./kit/events", "TestRecorderDrops"},
 	{"an Event that is tried for two minutes", "kit/events/events.go", "err != nil && !answered {", "false && !answered {", "./kit/events", "TestSinkDrops"},
 	{"a standby that is never ready", "kit/leader/leader.go", "if e.options.Elect && !e.leads.Load() {", "if false {", everything, "TestLeader"},
 	{"a leader that is ready too early", "kit/leader/leader.go", "if e.options.Elect && !e.leads.Load() {", "if true {", everything, "TestSync"},
