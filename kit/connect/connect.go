@@ -26,6 +26,7 @@ import (
 	_ "k8s.io/client-go/plugin/pkg/client/auth" // auth-provider oidc
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/clientcmd"
+	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
 	"k8s.io/client-go/util/flowcontrol"
 )
 
@@ -53,10 +54,9 @@ func Config(o Options) (config *rest.Config, namespace string, err error) {
 		return nil, "", ExplainConfig(err)
 	}
 	files := rules.GetLoadingPrecedence()
-	if err := clientcmd.ConfirmUsable(kubeconfig, o.Context); err != nil && !clientcmd.IsEmptyConfig(err) {
-		return nil, "", fmt.Errorf("%s: %w: `kubectl config view` shows it", strings.Join(files, ", "), ExplainConfig(err))
-	}
 	switch config, err = loader.ClientConfig(); {
+	case clientcmd.IsEmptyConfig(err) && !clientcmdapi.IsConfigEmpty(&kubeconfig):
+		return nil, "", fmt.Errorf("%s: the current context, %q, names no cluster that has a server: `kubectl config get-contexts` lists the contexts", strings.Join(files, ", "), cmp.Or(o.Context, kubeconfig.CurrentContext))
 	case clientcmd.IsEmptyConfig(err):
 		return nil, "", fmt.Errorf("no cluster is configured: %s, and this is no Pod. Give --kubeconfig FILE; in byhand's folder `make cluster` starts a cluster and prints its file", withoutCluster(files))
 	case err != nil:
