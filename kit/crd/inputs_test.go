@@ -178,9 +178,7 @@ func (r row) send(ctx context.Context, objects dynamic.ResourceInterface, kind a
 	for _, field := range []string{"apiVersion", "kind", "metadata"} {
 		delete(got.Object, field)
 	}
-	if labels != nil {
-		got.SetLabels(labels)
-	}
+	got.SetLabels(labels)
 	return got.Object, nil
 }
 

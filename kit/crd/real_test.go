@@ -5,7 +5,6 @@ package crd_test
 import (
 	"context"
 	"encoding/json"
-	"fmt"
 	"os"
 	"testing"
 	"time"
@@ -49,7 +48,7 @@ func TestReal(t *testing.T) {
 				return err == nil, nil
 			})
 			if err != nil {
-				t.Fatal(fmt.Errorf("the definition is not served: %w", err))
+				t.Fatalf("the definition is not served: %v", err)
 			}
 			in.play(t, client)
 		})

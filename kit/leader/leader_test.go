@@ -63,15 +63,6 @@ func options(t *testing.T, args ...string) leader.Options {
 	return *o
 }
 
-func (l leases) election(t *testing.T, args ...string) *leader.Election {
-	t.Helper()
-	election, err := leader.New(l.Config(), "", options(t, args...), func(string) {})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return election
-}
-
 // campaign is a process in an election.
 type campaign struct {
 	*leader.Election
@@ -83,8 +74,12 @@ type campaign struct {
 
 func (l leases) campaign(t *testing.T, args ...string) *campaign {
 	t.Helper()
+	election, err := leader.New(l.Config(), "", options(t, args...), func(string) {})
+	if err != nil {
+		t.Fatal(err)
+	}
 	ctx, cancel := context.WithCancel(quiet.Context(t))
-	c := &campaign{Election: l.election(t, args...), signal: cancel, works: make(chan context.Context, 1), finish: make(chan struct{}), result: make(chan error, 1)}
+	c := &campaign{Election: election, signal: cancel, works: make(chan context.Context, 1), finish: make(chan struct{}), result: make(chan error, 1)}
 	go func() {
 		c.result <- c.Run(ctx, func(ctx context.Context) error {
 			c.works <- ctx

@@ -23,21 +23,7 @@ func New() *Metrics {
 	legacyregistry.Reset()
 	registry := prometheus.NewRegistry()
 	registry.MustRegister(collectors.NewBuildInfoCollector())
-	return &Metrics{registry: registry, reconciles: newReconcileMetrics(factory{promauto.With(registry)})}
-}
-
-type factory struct{ promauto.Factory }
-
-func (f factory) gauge(name, help string, labels ...string) *prometheus.GaugeVec {
-	return f.NewGaugeVec(prometheus.GaugeOpts{Name: name, Help: help}, labels)
-}
-
-func (f factory) counter(name, help string, labels ...string) *prometheus.CounterVec {
-	return f.NewCounterVec(prometheus.CounterOpts{Name: name, Help: help}, labels)
-}
-
-func (f factory) histogram(name, help string, buckets []float64, labels ...string) *prometheus.HistogramVec {
-	return f.NewHistogramVec(prometheus.HistogramOpts{Name: name, Help: help, Buckets: buckets}, labels)
+	return &Metrics{registry: registry, reconciles: newReconcileMetrics(promauto.With(registry))}
 }
 
 // Handler answers a scrape. Simultaneous scrapes share one read of the stores. A metric that cannot be

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/promauto"
 	"k8s.io/client-go/tools/cache"
 
 	"example.com/byhand/controller"
@@ -19,16 +20,17 @@ type reconcileMetrics struct {
 	active, maxConcurrent *prometheus.GaugeVec
 }
 
-func newReconcileMetrics(f factory) reconcileMetrics {
+func newReconcileMetrics(f promauto.Factory) reconcileMetrics {
 	buckets := []float64{0.005, 0.01, 0.025, 0.05, 0.1, 0.15, 0.2, 0.25, 0.3, 0.35, 0.4, 0.45, 0.5, 0.6, 0.7, 0.8, 0.9, 1,
 		1.25, 1.5, 1.75, 2, 2.5, 3, 3.5, 4, 4.5, 5, 6, 7, 8, 9, 10, 15, 20, 25, 30, 40, 50, 60}
+	name := []string{"controller"}
 	return reconcileMetrics{
-		total:         f.counter("controller_runtime_reconcile_total", "Reconciles by result: success, requeue_after, requeue, error.", "controller", "result"),
-		errors:        f.counter("controller_runtime_reconcile_errors_total", "Reconciles that failed, panics included.", "controller"),
-		panics:        f.counter("controller_runtime_reconcile_panics_total", "Reconciles that panicked.", "controller"),
-		duration:      f.histogram("controller_runtime_reconcile_time_seconds", "How long a reconcile takes.", buckets, "controller"),
-		active:        f.gauge("controller_runtime_active_workers", "Workers that are reconciling.", "controller"),
-		maxConcurrent: f.gauge("controller_runtime_max_concurrent_reconciles", "Reconciles that may run at the same time.", "controller"),
+		total:         f.NewCounterVec(prometheus.CounterOpts{Name: "controller_runtime_reconcile_total", Help: "Reconciles by result: success, requeue_after, requeue, error."}, []string{"controller", "result"}),
+		errors:        f.NewCounterVec(prometheus.CounterOpts{Name: "controller_runtime_reconcile_errors_total", Help: "Reconciles that failed, panics included."}, name),
+		panics:        f.NewCounterVec(prometheus.CounterOpts{Name: "controller_runtime_reconcile_panics_total", Help: "Reconciles that panicked."}, name),
+		duration:      f.NewHistogramVec(prometheus.HistogramOpts{Name: "controller_runtime_reconcile_time_seconds", Help: "How long a reconcile takes.", Buckets: buckets}, name),
+		active:        f.NewGaugeVec(prometheus.GaugeOpts{Name: "controller_runtime_active_workers", Help: "Workers that are reconciling."}, name),
+		maxConcurrent: f.NewGaugeVec(prometheus.GaugeOpts{Name: "controller_runtime_max_concurrent_reconciles", Help: "Reconciles that may run at the same time."}, name),
 	}
 }
 
