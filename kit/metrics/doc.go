@@ -1,5 +1,5 @@
 // Package metrics counts the work of a controller for Prometheus. The metrics of queues, requests and
-// elections are kube-controller-manager's (k8s.io/component-base), and those of reconciles have the names
+// elections are kube-controller-manager's (k8s.io/component-base). The metrics of reconciles have the names
 // and labels of controller-runtime. So existing dashboards show this controller, too.
 //
 // Its neighbors: client-go calls the hooks of component-base, Reconcile wraps each reconcile, a scrape
