@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"net/http"
+	"sync"
 	"time"
 
 	"k8s.io/client-go/dynamic"
@@ -29,10 +30,14 @@ const (
 	mostRequests = 5000
 )
 
+// foos is the resource of Foos. Its schema is compiled once for all scenarios.
+var foos = sync.OnceValue(func() testkit.Resource {
+	return Must(crd.Resource(Must(config.CRDs.ReadFile("crd/foos.samplecontroller.k8s.io.yaml"))))
+})
+
 // openInMemory starts an API server in memory.
 func (s *Stage) openInMemory() {
-	foos := Must(crd.Resource(Must(config.CRDs.ReadFile("crd/foos.samplecontroller.k8s.io.yaml"))))
-	more := append([]testkit.Resource{foos}, builtin.Resources()...)
+	more := append([]testkit.Resource{foos()}, builtin.Resources()...)
 	if s.Judge.Kind != nil {
 		more = append(more, s.Judge.Kind.Resource)
 	}
