@@ -214,7 +214,7 @@ test-bare: install
 test-page: ### Look at the page in a real browser (needs Chromium)
 	cd tools/site/browser && go test -count=1 -tags page -parallel 6 -v -timeout 20m ./...
 
-# In a simulation only one goroutine runs at a time, so races are impossible.
+# The simulation is too slow under the race detector.
 test-race: ### Run the unit tests under the race detector (needs a C compiler)
 	go test -race ./controller/... ./informer/... ./clientset/... ./kit/... $$(go list ./internal/... | grep -v /simulation$$)
 	cd chapters && go test -race ./...

@@ -8,7 +8,6 @@ import (
 	appsv1 "k8s.io/api/apps/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/types"
 
 	"example.com/byhand/api/samplecontroller.k8s.io/v1alpha1"
 )
@@ -21,13 +20,9 @@ const (
 	image     = "nginx:1.29"
 )
 
-// Exists reports whether a namespace has this Foo.
-type Exists func(name string, uid types.UID) bool
-
-// Reason returns the reason of a Foo's condition Ready. named is the Deployment with the name in the spec,
-// or nil, and owned are the Deployments that the Foo controls. Except for rejections and failures, the
-// reason depends on nothing else.
-func Reason(foo *v1alpha1.Foo, named *appsv1.Deployment, owned []*appsv1.Deployment, exists Exists) string {
+// Reason returns the reason of a Foo's condition Ready. named is the Deployment with the name in the spec, or nil.
+// Except for rejections and failures, the reason depends on nothing else.
+func Reason(foo *v1alpha1.Foo, named *appsv1.Deployment) string {
 	var owner *metav1.OwnerReference
 	if named != nil {
 		owner = metav1.GetControllerOfNoCopy(named)
@@ -39,10 +34,8 @@ func Reason(foo *v1alpha1.Foo, named *appsv1.Deployment, owned []*appsv1.Deploym
 		return v1alpha1.ReasonWaitingForReplicas
 	case named.DeletionTimestamp != nil:
 		return v1alpha1.ReasonWaitingForDeletion
-	case owner == nil, owner.UID != foo.UID && (owner.Kind != "Foo" || owner.APIVersion != v1alpha1.SchemeGroupVersion.String() || exists(owner.Name, owner.UID)):
+	case owner == nil || owner.UID != foo.UID: // When all has converged, each owner of a Deployment exists.
 		return v1alpha1.ReasonNameTaken
-	case owner.UID != foo.UID:
-		return v1alpha1.ReasonWaitingForDeletion
 	case Missing(foo, named) != "":
 		return v1alpha1.ReasonWaitingForReplicas
 	case Complete(named):
@@ -66,28 +59,9 @@ func reported(d *appsv1.Deployment) (reason string) {
 	return reason
 }
 
-// Wants returns the writes that a Foo still needs, as "METHOD name" of the Deployment. owned are the
-// Deployments that it controls.
-func Wants(foo *v1alpha1.Foo, named *appsv1.Deployment, owned []*appsv1.Deployment, exists Exists) (all []string) {
-	switch reason := Reason(foo, named, owned, exists); {
-	case reason == v1alpha1.ReasonInvalidSpec, reason == v1alpha1.ReasonNameTaken, reason == v1alpha1.ReasonWaitingForDeletion:
-		return nil
-	case named == nil:
-		return []string{"POST " + foo.Spec.DeploymentName}
-	case Missing(foo, named) != "":
-		return []string{"PUT " + named.Name}
-	}
-	for _, d := range owned {
-		if d.Name != named.Name && d.DeletionTimestamp == nil {
-			all = append(all, "DELETE "+d.Name)
-		}
-	}
-	return all
-}
-
 // Status returns the status of a Foo, refusals and failures apart, without times and messages.
-func Status(foo *v1alpha1.Foo, named *appsv1.Deployment, owned []*appsv1.Deployment, exists Exists) v1alpha1.FooStatus {
-	ready := metav1.Condition{Type: v1alpha1.FooReady, Status: metav1.ConditionFalse, Reason: Reason(foo, named, owned, exists), ObservedGeneration: foo.Generation}
+func Status(foo *v1alpha1.Foo, named *appsv1.Deployment, owned []*appsv1.Deployment) v1alpha1.FooStatus {
+	ready := metav1.Condition{Type: v1alpha1.FooReady, Status: metav1.ConditionFalse, Reason: Reason(foo, named), ObservedGeneration: foo.Generation}
 	if ready.Reason == v1alpha1.ReasonAvailable {
 		ready.Status = metav1.ConditionTrue
 	}
@@ -142,8 +116,7 @@ func (n *namespace) unkept(foo *v1alpha1.Foo) string {
 			return text
 		}
 	}
-	// When all has converged, each owner of a Deployment exists.
-	want := Status(foo, named, n.owned[foo.UID], func(string, types.UID) bool { return true })
+	want := Status(foo, named, n.owned[foo.UID])
 	if text := Untrue(foo.Status, want); text != "" {
 		return text
 	}

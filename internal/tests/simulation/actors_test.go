@@ -1,74 +1,53 @@
 package simulation
 
 import (
-	"strings"
+	"fmt"
+	"reflect"
 
+	appsv1 "k8s.io/api/apps/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/client-go/tools/cache"
+
+	"example.com/byhand/internal/tests/oracle"
 )
 
-// The people who act on the server: users of Foos, and others.
+// Users, other clients, the garbage collector and the Deployment controller.
 
-// hold is a finalizer that another program removes sooner or later.
-const hold = "example.com/hold"
-
-func pathOf(resource string, key cache.ObjectName) string {
+func pathOf(resource, name string) string {
 	group := "samplecontroller.k8s.io/v1alpha1"
 	if resource == "deployments" {
 		group = "apps/v1"
 	}
-	return "/apis/" + group + "/namespaces/" + key.Namespace + "/" + resource + "/" + key.Name
+	return "/apis/" + group + "/namespaces/default/" + resource + "/" + name
 }
 
-// short is the end of a path, namespace and all.
-func short(path string) string {
-	return path[strings.Index(path, "/namespaces/")+len("/namespaces/"):]
-}
-
-// change edits a stored object in an actor's name.
+// change edits a stored object.
 func (s *sequence) change(who, path, what string, edit func(object *unstructured.Unstructured)) bool {
-	s.rules.touched[path]++
 	s.api.Edit(path, edit)
-	s.note(who, "%s: %s → v%d", short(path), what, s.api.Version())
+	s.note(who, "%s: %s → v%d", path, what, s.api.Version())
 	return true
 }
 
-// setField is a change of one field; nil removes it.
-func (s *sequence) setField(who, path string, value any, fields ...string) bool {
-	what := strings.Join(fields, ".")
-	return s.change(who, path, what+" = "+text(value), func(object *unstructured.Unstructured) {
-		if value == nil {
-			unstructured.RemoveNestedField(object.Object, fields...)
-		} else if err := unstructured.SetNestedField(object.Object, value, fields...); err != nil {
-			s.breaks("set %s: %v", what, err)
-		}
-	})
+// setField changes one field; nil removes it.
+func (s *sequence) setField(who, path, name string, value any) bool {
+	return s.change(who, path, name+" = "+text(value), (&field{path: name, value: value}).set)
 }
 
-func (s *sequence) terminate(who, path string, policy metav1.DeletionPropagation) bool {
-	s.rules.touched[path]++
+func (s *sequence) deletes(who, path string, policy metav1.DeletionPropagation) bool {
 	s.api.Delete(path, policy)
-	s.note(who, "%s: delete, %s → v%d", short(path), policy, s.api.Version())
+	s.note(who, "%s: delete, %s → v%d", path, policy, s.api.Version())
 	return true
 }
 
-// target returns where an actor acts: often at the object of a worker's last request.
-func (s *sequence) target(resource string, names []string) string {
-	var contested []string
-	for _, w := range s.workers {
-		if strings.Contains(w.sending, "/"+resource+"/") {
-			contested = append(contested, w.sending)
-		}
-	}
-	if len(contested) > 0 && s.chance(50) {
-		return pick(s, contested)
-	}
-	return pathOf(resource, cache.NewObjectName(pick(s, s.namespaces), pick(s, names)))
+func (s *sequence) creates(who, path string, spec map[string]any) bool {
+	s.api.Add(path, &unstructured.Unstructured{Object: map[string]any{"spec": spec}})
+	s.note(who, "%s: create %s → %s", path, text(spec), s.api.Get(path).GetUID())
+	return true
 }
 
+// userActs does to a Foo what a user may do.
 func (s *sequence) userActs() bool {
-	path := s.target("foos", s.fooNames)
+	path := pathOf("foos", pick(s, s.foos))
 	foo := s.api.Get(path)
 	if foo == nil {
 		return s.createsFoo(path)
@@ -78,25 +57,18 @@ func (s *sequence) userActs() bool {
 	}
 	switch n := s.rand.IntN(100); {
 	case n < 25:
-		return s.setField("user", path, s.replicas(), "spec", "replicas")
+		return s.setField("user", path, "spec.replicas", s.replicas())
 	case n < 70:
-		return s.setField("user", path, pick(s, s.names), "spec", "deploymentName")
-	case n < 72:
-		return s.setField("user", path, "NOT-a-name", "spec", "deploymentName")
-	case n < 74:
-		return s.setField("user", path, int64(-1), "spec", "replicas")
+		return s.setField("user", path, "spec.deploymentName", pick(s, s.names))
+	case n < 73:
+		return s.setField("user", path, "spec.deploymentName", "NOT-a-name")
 	case n < 78:
-		return s.setField("user", path, pick(s, []any{"1", "2"}), "metadata", "labels", "note")
-	case n < 85:
-		return s.terminate("user", path, metav1.DeletePropagationBackground)
-	case n < 90:
-		return s.terminate("user", path, metav1.DeletePropagationForeground)
+		return s.setField("user", path, "metadata.labels.note", fmt.Sprint(n))
 	case n < 92:
-		return s.terminate("user", path, metav1.DeletePropagationOrphan)
-	default:
-		s.terminate("user", path, metav1.DeletePropagationBackground)
-		return s.createsFoo(path)
+		return s.deletes("user", path, pick(s, []metav1.DeletionPropagation{"Background", "Foreground", "Orphan"}))
 	}
+	s.deletes("user", path, metav1.DeletePropagationBackground)
+	return s.createsFoo(path)
 }
 
 func (s *sequence) createsFoo(path string) bool {
@@ -104,107 +76,79 @@ func (s *sequence) createsFoo(path string) bool {
 	if replicas := s.replicas(); replicas != nil {
 		spec["replicas"] = replicas
 	}
-	s.create("user", path, spec)
-	return true
-}
-
-func (s *sequence) create(who, path string, spec map[string]any) {
-	s.rules.touched[path]++
-	s.api.Add(path, &unstructured.Unstructured{Object: map[string]any{"spec": spec}})
-	s.note(who, "%s: create %s → %s", short(path), text(spec), s.api.Get(path).GetUID())
+	return s.creates("user", path, spec)
 }
 
 // replicas is a number for a spec, or none.
-func (s *sequence) replicas() any {
-	return pick(s, []any{nil, int64(0), int64(1), int64(2), int64(3)})
-}
+func (s *sequence) replicas() any { return pick(s, []any{nil, int64(0), int64(1), int64(2), int64(3)}) }
 
-// strangerActs changes Deployments and a Foo's status as other clients do.
+// strangerActs changes Deployments and the status of Foos, as other clients do.
 func (s *sequence) strangerActs() bool {
-	return s.strangers && s.strangerActsOn(s.target("deployments", s.names))
-}
-
-// ambush lets another client act, sometimes, on the Deployment that a request is on its
-// way to.
-func (s *sequence) ambush(path string) {
-	if s.strangers && !s.resting && strings.Contains(path, "/deployments/") && s.chance(20) {
-		s.strangerActsOn(path)
-	}
-}
-
-func (s *sequence) strangerActsOn(path string) bool {
-	if s.api.Get(path) == nil {
-		return s.chance(40) && s.createsDeployment(path)
-	}
+	path := pathOf("deployments", pick(s, s.names))
 	switch n := s.rand.IntN(100); {
-	case n < 36:
-		return s.setsAnything(path)
-	case n < 42:
-		return s.setField("stranger", path, pick(s, []any{"1", "2"}), "metadata", "labels", "note")
-	case n < 62:
-		return s.terminate("stranger", path, metav1.DeletePropagationBackground)
-	case n < 68:
-		return s.terminate("stranger", path, metav1.DeletePropagationForeground)
-	case n < 75:
-		return s.change("stranger", path, "hold", func(object *unstructured.Unstructured) {
-			if object.GetDeletionTimestamp() == nil {
-				object.SetFinalizers([]string{hold})
-			}
+	case !s.strangers:
+		return false
+	case s.api.Get(path) == nil:
+		labels := map[string]any{"app": "theirs"}
+		return s.chance(40) && s.creates("stranger", path, map[string]any{
+			"replicas": int64(1),
+			"selector": map[string]any{"matchLabels": labels},
+			"template": map[string]any{
+				"metadata": map[string]any{"labels": labels},
+				"spec":     map[string]any{"containers": []any{map[string]any{"name": "theirs", "image": "theirs:1"}}},
+			},
 		})
-	default:
-		return s.forgesOwner(path)
-	}
-}
-
-func (s *sequence) createsDeployment(path string) bool {
-	labels := map[string]any{"app": "theirs"}
-	s.create("stranger", path, map[string]any{
-		"replicas": int64(1),
-		"selector": map[string]any{"matchLabels": labels},
-		"template": map[string]any{
-			"metadata": map[string]any{"labels": labels},
-			"spec":     map[string]any{"containers": []any{map[string]any{"name": "theirs", "image": "theirs:1"}}},
-		},
-	})
-	if s.chance(50) {
-		s.forgesOwner(path)
-	}
-	return true
-}
-
-// setsAnything sets a field that the program sets, or all that it reports.
-func (s *sequence) setsAnything(path string) bool {
-	f := pick(s, fields)
-	if f.resource == "foos" {
-		foos := s.api.Paths("foos")
-		if len(foos) == 0 {
-			return false
+	case n < 36:
+		f := pick(s, fields)
+		if f.resource == "foos" {
+			path = pathOf("foos", pick(s, s.foos))
 		}
-		path = pick(s, foos)
+		return s.api.Get(path) != nil && s.change("stranger", path, "sets "+f.path, f.set)
+	case n < 42:
+		return s.setField("stranger", path, "metadata.labels.note", fmt.Sprint(n))
+	case n < 68:
+		return s.deletes("stranger", path, pick(s, []metav1.DeletionPropagation{"Background", "Foreground"}))
 	}
-	return s.change("stranger", path, f.String(), f.set)
+	return s.forgesOwner(path)
 }
 
+// forgesOwner replaces the owner references of a Deployment by one of a Foo, or of a Foo that does not exist.
 func (s *sequence) forgesOwner(path string) bool {
-	namespace, _, _ := strings.Cut(short(path), "/")
-	owner := metav1.OwnerReference{APIVersion: "samplecontroller.k8s.io/v1alpha1", Kind: "Foo", Name: pick(s, s.fooNames), UID: "forged", Controller: new(true), BlockOwnerDeletion: new(true)}
-	switch s.rand.IntN(6) {
-	case 0: // a UID that no object has
-	case 1: // a Foo of this namespace owns it, and does not control it
-		foo := s.api.Get(pathOf("foos", cache.NewObjectName(namespace, owner.Name)))
-		if foo == nil {
-			return false
-		}
-		owner.UID, owner.Controller = foo.GetUID(), nil
-	default: // a Foo's, of whatever namespace
-		foos := s.api.Paths("foos")
-		if len(foos) == 0 {
-			return false
-		}
-		foo := s.api.Get(pick(s, foos))
-		owner.Name, owner.UID = foo.GetName(), foo.GetUID()
+	owner := metav1.OwnerReference{APIVersion: "samplecontroller.k8s.io/v1alpha1", Kind: "Foo", Name: pick(s, s.foos), UID: "forged", Controller: new(true), BlockOwnerDeletion: new(true)}
+	if foo := s.api.Get(pathOf("foos", owner.Name)); foo != nil && s.chance(80) {
+		owner.UID, owner.Controller = foo.GetUID(), pick(s, []*bool{nil, new(true), new(true)})
 	}
 	return s.change("stranger", path, "owner "+text(owner), func(object *unstructured.Unstructured) {
 		object.SetOwnerReferences([]metav1.OwnerReference{owner})
 	})
+}
+
+// collectorActs is one act of the garbage collector.
+func (s *sequence) collectorActs() bool {
+	due := s.api.Garbage()
+	if len(due) == 0 {
+		return false
+	}
+	act := pick(s, due)
+	act.Do()
+	s.note("collector", "%s: %s → v%d", act.Path, act.What, s.api.Version())
+	return true
+}
+
+// rolloutActs is one act of the Deployment controller: it has seen the newest spec of a Deployment, and some of
+// its Pods are available; at rest, all.
+func (s *sequence) rolloutActs() bool {
+	var due []func() bool
+	for _, path := range s.api.Paths("deployments") {
+		object := s.api.Get(path)
+		available := int64(max(0, oracle.Replicas(decode[appsv1.Deployment](s, object))))
+		if !s.resting {
+			available = s.rand.Int64N(available + 1)
+		}
+		status := map[string]any{"replicas": available, "updatedReplicas": available, "availableReplicas": available, "observedGeneration": object.GetGeneration()}
+		if is, _, _ := unstructured.NestedMap(object.Object, "status"); !reflect.DeepEqual(is, status) {
+			due = append(due, func() bool { return s.setField("rollout", path, "status", status) })
+		}
+	}
+	return len(due) > 0 && pick(s, due)()
 }

@@ -1,175 +1,177 @@
 package simulation
 
 import (
-	"maps"
-	"slices"
-	"strings"
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"runtime/debug"
+	"testing/synctest"
 	"time"
 
-	appsv1 "k8s.io/api/apps/v1"
 	"k8s.io/apimachinery/pkg/runtime"
-	appsv1client "k8s.io/client-go/kubernetes/typed/apps/v1"
+	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/tools/cache"
 	"k8s.io/client-go/tools/events"
-	"k8s.io/client-go/util/workqueue"
 
-	"example.com/byhand/api/samplecontroller.k8s.io/v1alpha1"
 	"example.com/byhand/clientset"
 	"example.com/byhand/controller"
 	"example.com/byhand/controller/foo"
 	"example.com/byhand/informer"
+	"example.com/byhand/internal/tests/quiet"
 	"example.com/byhand/kit/testkit"
 )
 
-// process is one run of the program: a reconciler, its queue, and the stores that
-// it reads.
+// process is one run of the program. Its clients send requests through it.
 type process struct {
-	s                 *sequence
-	id                int
-	foos, deployments *feed
-	queue             *queue
-	reconciler        *foo.Reconciler
+	*sequence
+	name       string
+	ctx        context.Context
+	kill       context.CancelFunc // No request and no response passes any more.
+	reconciler *foo.Reconciler
 }
 
-// newProcess returns one whose stores are still empty.
-func (s *sequence) newProcess() *process {
+// startProcess starts a process, as main.go does, instead of the current one.
+func (s *sequence) startProcess() {
+	if s.process != nil {
+		s.process.kill()
+		synctest.Wait()
+	}
 	s.processes++
-	p := &process{s: s, id: s.processes}
-	p.queue = &queue{limiter: controller.RateLimiter(), waiting: keySet{}, due: map[cache.ObjectName]time.Time{}, busy: keySet{}, backOff: map[cache.ObjectName]time.Time{}}
-	p.foos = &feed{s: s, resource: "foos", store: newOrderedIndexer(informer.FooIndexers())}
-	p.deployments = &feed{s: s, resource: "deployments", store: newOrderedIndexer(informer.DeploymentIndexers())}
-	p.foos.decode = func(c testkit.Change) any { return typed[v1alpha1.Foo](s, c.Object) }
-	p.deployments.decode = func(c testkit.Change) any { return typed[appsv1.Deployment](s, c.Object) }
-	p.foos.handler = controller.EnqueueObject(p.queue)
-	p.deployments.handler = controller.EnqueueOwner(p.queue, v1alpha1.Kind("Foo"), informer.FoosNaming(p.foos.store))
+	p := &process{sequence: s, name: fmt.Sprint("process ", s.processes)}
+	p.ctx, p.kill = context.WithCancel(quiet.Context(s.T))
+	s.process = p
 	config := s.api.Config()
 	config.Transport = p
 	config.ContentType = runtime.ContentTypeJSON // which the rules can read
+	client, kube := clientset.NewForConfigOrDie(config), kubernetes.NewForConfigOrDie(config)
+	queue := controller.NewQueue("foos")
+	foos, deployments := foo.NewInformers(client, kube, "", 0, queue)
 	p.reconciler = &foo.Reconciler{
-		Foos:            clientset.NewForConfigOrDie(config).SamplecontrollerV1alpha1(),
-		Deployments:     appsv1client.NewForConfigOrDie(config),
-		FooStore:        p.foos.store,
-		DeploymentStore: p.deployments.store,
+		Foos:            client.SamplecontrollerV1alpha1(),
+		Deployments:     kube.AppsV1(),
+		FooStore:        foos.Store,
+		DeploymentStore: deployments.Store,
 		Events:          &events.FakeRecorder{},
 		Rewrites:        controller.NewRewrites(),
 	}
-	return p
-}
-
-type keySet map[cache.ObjectName]bool
-
-// sorted returns keys in an order that does not vary.
-func sorted[V any](keys map[cache.ObjectName]V) []cache.ObjectName {
-	return slices.SortedFunc(maps.Keys(keys), func(a, b cache.ObjectName) int { return strings.Compare(a.String(), b.String()) })
-}
-
-// queue has the properties of controller.Queue without its goroutines: a key is in
-// it once, and one that is added while a worker has it comes back.
-type queue struct {
-	controller.Queue // nil: a handler and a sequence call only the methods below
-	limiter          workqueue.TypedRateLimiter[cache.ObjectName]
-	waiting          keySet                         // for a worker
-	due              map[cache.ObjectName]time.Time // for its time
-	busy             keySet                         // at a worker
-	backOff          map[cache.ObjectName]time.Time // An event does not shorten it.
-}
-
-func (q *queue) Add(key cache.ObjectName)            { q.waiting[key] = true }
-func (q *queue) AddLowPriority(key cache.ObjectName) { q.Add(key) }
-func (q *queue) AddRateLimited(key cache.ObjectName) {
-	delay := q.limiter.When(key)
-	q.backOff[key] = time.Now().Add(delay)
-	q.AddAfter(key, delay)
-}
-func (q *queue) Forget(key cache.ObjectName) {
-	delete(q.backOff, key)
-	q.limiter.Forget(key)
-}
-func (q *queue) Done(key cache.ObjectName) { delete(q.busy, key) }
-func (q *queue) AddAfter(key cache.ObjectName, delay time.Duration) {
-	if at := time.Now().Add(delay); q.due[key].IsZero() || at.Before(q.due[key]) {
-		q.due[key] = at
-	}
-}
-
-// expire makes the keys wait whose time has come.
-func (q *queue) expire() {
-	for key, at := range q.due {
-		if !at.After(time.Now()) {
-			delete(q.due, key)
-			q.Add(key)
+	go foos.Run(p.ctx)
+	go deployments.Run(p.ctx)
+	go func() {
+		defer queue.ShutDown()
+		if informer.WaitForSync(p.ctx, time.Hour, foos, deployments) == nil {
+			controller.New(queue, p.reconcile).Run(p.ctx, 6)
 		}
-	}
+	}()
+	s.note("test", "%s starts", p.name)
 }
 
-// startable returns the keys that a free worker may take.
-func (q *queue) startable() []cache.ObjectName {
-	return slices.DeleteFunc(sorted(q.waiting), func(key cache.ObjectName) bool { return q.busy[key] || time.Now().Before(q.backOff[key]) })
-}
-
-// timerFires makes a key wait before its time: stores may lag longer than any delay.
-func (s *sequence) timerFires() bool {
-	keys := sorted(s.process.queue.due)
-	if len(keys) == 0 || s.resting {
-		return false
-	}
-	key := pick(s, keys)
-	s.process.queue.due[key] = time.Now()
-	s.note("timer", "%s", key)
-	return true
-}
-
-// timePasses makes a key due if nothing is on its way to a store or a worker: stores lag by seconds, not by
-// minutes.
-func (s *sequence) timePasses() bool {
-	if len(s.workers) > 0 || s.process.foos.behind() || s.process.deployments.behind() {
-		return false
-	}
-	return s.sleep(time.Now().Add(time.Minute))
-}
-
-// sleep waits until something can happen again, and returns false if nothing can before end.
-func (s *sequence) sleep(end time.Time) bool {
-	next := end
-	sooner := func(at time.Time) {
-		if at.After(time.Now()) && at.Before(next) {
-			next = at
-		}
-	}
-	for _, at := range s.process.queue.due {
-		sooner(at)
-	}
-	for _, at := range s.process.queue.backOff {
-		sooner(at)
-	}
-	for _, w := range s.workers {
-		sooner(w.until)
-	}
-	if next == end {
-		return false
-	}
-	time.Sleep(time.Until(next))
-	s.note("time", "%v later", time.Since(s.begin))
-	return true
-}
-
-// takeOver replaces the process. The new one has no memory of earlier writes, and its first lists are the
-// newest. Running reconciles of the old one end, or continue if it was only frozen.
+// takeOver replaces the process. The new process does not remember the old one's writes.
 func (s *sequence) takeOver() bool {
-	if !s.takeovers {
-		return false
+	if s.takeovers {
+		s.startProcess()
 	}
-	if s.chance(70) {
-		s.kill()
-	}
-	s.replaceProcess()
-	return true
+	return s.takeovers
 }
 
-func (s *sequence) replaceProcess() {
-	newest := len(s.api.History())
-	s.process = s.newProcess()
-	s.note("takeover", "process %d begins", s.process.id)
-	s.process.foos.relist(newest)
-	s.process.deployments.relist(newest)
+type workerKey struct{}
+
+// worker is one reconcile.
+type worker struct {
+	*process
+	key  cache.ObjectName
+	seen seen
+}
+
+// reconcile waits for its turn, calls the controller's Reconcile, and checks that it changes no object of the stores.
+func (p *process) reconcile(ctx context.Context, key cache.ObjectName) (requeueAfter time.Duration, err error) {
+	if err := p.passes(ctx, "%s: reconcile %s", p.name, key); err != nil {
+		return 0, err
+	}
+	w := &worker{process: p, key: key, seen: p.sees(key)}
+	stored := []any{w.seen.foo, w.seen.named, w.seen.owned}
+	before := text(stored)
+	defer func() {
+		if reason := recover(); reason != nil {
+			p.breaks("panic: %v\n%s", reason, debug.Stack())
+		}
+	}()
+	requeueAfter, err = p.reconciler.Reconcile(context.WithValue(ctx, workerKey{}, w), key)
+	if after := text(stored); after != before {
+		p.breaks("an object of a store was changed\nbefore %s\nafter  %s", before, after)
+	}
+	if ctx.Err() == nil && p.ctx.Err() == nil { // Otherwise several reconciles may end at once.
+		p.note(p.name, "%s: requeue after %v, %v", key, requeueAfter, err)
+	}
+	return requeueAfter, err
+}
+
+var errLost = errors.New("the connection broke, the response is lost")
+
+// passes waits for a turn of this process.
+func (p *process) passes(ctx context.Context, format string, args ...any) error {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	defer context.AfterFunc(p.ctx, cancel)()
+	if p.wait(ctx.Done(), fmt.Sprintf(format, args...)) {
+		return nil
+	}
+	return ctx.Err()
+}
+
+// RoundTrip sends a request. A reconcile's request waits on its way to the API server, and the response on its way
+// back. The informers' events wait on their way back.
+func (p *process) RoundTrip(r *http.Request) (*http.Response, error) {
+	w, isReconcile := r.Context().Value(workerKey{}).(*worker)
+	if !isReconcile {
+		return p.watch(r)
+	}
+	x := w.read(r)
+	if err := p.passes(r.Context(), "%s: %s for %s", p.name, x.operation(), w.key); err != nil {
+		return nil, err
+	}
+	response, lost := w.send(r, x)
+	if err := p.passes(r.Context(), "%s: response of %s for %s", p.name, x.operation(), w.key); err != nil {
+		return nil, err
+	}
+	if lost {
+		return nil, errLost
+	}
+	w.receive(x)
+	return response, nil
+}
+
+// watch opens a watch whose events wait for their turns.
+func (p *process) watch(r *http.Request) (*http.Response, error) {
+	response, err := testkit.Transport{Handler: p.api}.RoundTrip(r)
+	if err == nil {
+		resource := testkit.TargetOf(r.URL.Path).Resource
+		response.Body = &watchBody{Closer: response.Body, lines: bufio.NewReader(response.Body),
+			passes: func() error { return p.passes(r.Context(), "watch of %s", resource) }}
+	}
+	return response, err
+}
+
+// watchBody delivers a line, which is an event, when passes returns.
+type watchBody struct {
+	io.Closer
+	lines  *bufio.Reader
+	passes func() error
+	line   []byte // the rest of the current line
+}
+
+func (b *watchBody) Read(into []byte) (n int, err error) {
+	if len(b.line) == 0 {
+		if b.line, err = b.lines.ReadBytes('\n'); err == nil {
+			err = b.passes()
+		}
+		if err != nil {
+			return 0, err
+		}
+	}
+	n = copy(into, b.line)
+	b.line = b.line[n:]
+	return n, nil
 }

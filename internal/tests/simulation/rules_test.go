@@ -1,15 +1,12 @@
 package simulation
 
 import (
-	"encoding/json"
-	"fmt"
 	"net/http"
 	"slices"
-	"strconv"
 	"time"
 
 	appsv1 "k8s.io/api/apps/v1"
-	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/tools/cache"
@@ -19,154 +16,144 @@ import (
 	"example.com/byhand/internal/tests/oracle"
 )
 
-// rules is what the audit must remember to judge a request.
-type rules struct {
-	touched map[string]int         // how often others have changed the object at a path
-	writes  map[string][]*exchange // the processes' writes, by path
-	counts  map[string]int         // requests by method, resource and outcome
-	sent    map[string][]time.Time // see checkRate
-}
-
-// seen is the state that a worker knows: its stores when it began, and the responses since.
+// seen is what a reconcile can know: the objects of the stores when it begins, and the API server's responses.
 type seen struct {
-	view
-	touched int           // how often others had changed the live Foo
-	live    *v1alpha1.Foo // the API server's, if it is the same Foo
+	foo       *v1alpha1.Foo              // may be nil
+	named     *appsv1.Deployment         // the one that the Foo names; may be nil
+	owned     []*appsv1.Deployment       // the ones that it controls
+	stale     bool                       // the API server has no such Foo, or one with a newer spec
+	confirmed *unstructured.Unstructured // the response of the last GET of the Deployment that the Foo names; may be nil
 }
 
-// view is what a store says about one key.
-type view struct {
-	foo        *v1alpha1.Foo      // may be nil
-	deployment *appsv1.Deployment // with the name in the Foo; may be nil
-	owned      []*appsv1.Deployment
-	exists     oracle.Exists
-}
-
-func (s *sequence) views(p *process, key cache.ObjectName) (v view) {
-	stored, found, _ := p.foos.store.GetByKey(key.String())
-	if !found {
-		return v
-	}
-	v.foo = stored.(*v1alpha1.Foo)
-	name := cache.NewObjectName(key.Namespace, v.foo.Spec.DeploymentName)
-	if stored, found, _ := p.deployments.store.GetByKey(name.String()); found {
-		v.deployment = stored.(*appsv1.Deployment)
-	}
-	v.owned = informer.DeploymentsOf(p.deployments.store, v.foo)
-	foos := map[string]types.UID{}
-	for _, foo := range p.foos.store.List() {
-		foo := foo.(*v1alpha1.Foo)
-		foos[cache.MetaObjectToName(foo).String()] = foo.UID
-	}
-	v.exists = func(name string, uid types.UID) bool { return foos[key.Namespace+"/"+name] == uid }
-	return v
-}
-
-func (v view) wants() []string { return oracle.Wants(v.foo, v.deployment, v.owned, v.exists) }
-
-func statusOf(s *sequence, foo *unstructured.Unstructured) v1alpha1.FooStatus {
-	return typed[v1alpha1.Foo](s, foo).Status
-}
-
-// sees returns what a worker that begins now can know.
-func (s *sequence) sees(w *worker) seen {
-	path := pathOf("foos", w.key)
-	saw := seen{view: s.views(w.process, w.key), touched: s.rules.touched[path]}
-	if saw.foo == nil {
+// sees returns what a reconcile that begins now can know.
+func (p *process) sees(key cache.ObjectName) (saw seen) {
+	stored, exists, _ := p.reconciler.FooStore.GetByKey(key.String())
+	if !exists {
 		return saw
 	}
-	if live := s.api.Get(path); live != nil && live.GetUID() == saw.foo.UID {
-		saw.live = typed[v1alpha1.Foo](s, live)
+	saw.foo = stored.(*v1alpha1.Foo)
+	if stored, exists, _ := p.reconciler.DeploymentStore.GetByKey(key.Namespace + "/" + saw.foo.Spec.DeploymentName); exists {
+		saw.named = stored.(*appsv1.Deployment)
 	}
+	saw.owned = informer.DeploymentsOf(p.reconciler.DeploymentStore, saw.foo)
+	live := p.api.Get(pathOf("foos", key.Name))
+	saw.stale = live == nil || live.GetUID() != saw.foo.UID || live.GetGeneration() != saw.foo.Generation
 	return saw
 }
 
-func number(version string) int {
-	n, _ := strconv.Atoi(version)
-	return n
-}
-
-// audit judges a request that the server has answered.
-func (s *sequence) audit(x *exchange) {
-	if x.version = s.api.Version(); x.after != nil {
-		x.version = number(x.after.GetResourceVersion())
-	}
-	s.noteRequest(x)
-	foo := x.worker.seen.foo
-	switch {
+// check checks a request that the API server has answered.
+func (s *sequence) check(x *exchange) {
+	switch foo := x.seen.foo; {
 	case foo == nil:
-		s.breaks("a request for a Foo that its store does not have")
+		s.breaks("a request for a Foo that is not in the store")
 	case foo.DeletionTimestamp != nil:
 		s.breaks("a request for a Foo that is being deleted")
-	case x.refused != nil:
+	case x.method == http.MethodGet:
+	case x.code >= http.StatusBadRequest:
 		s.checkRefusal(x)
-	case x.status:
-		s.checkStatus(x)
-	case x.method == http.MethodPost:
-		s.checkCreate(x)
-	case x.method == http.MethodPut:
-		s.checkUpdate(x)
-	case x.method == http.MethodDelete:
-		s.checkDelete(x)
-	}
-	if x.refused == nil && x.method != http.MethodGet {
-		s.rules.writes[x.path] = append(s.rules.writes[x.path], x)
+	default:
+		if x.target.Resource == "deployments" {
+			s.checkDeployment(x)
+		}
+		s.writes[x.path] = append(s.writes[x.path], x)
 	}
 }
 
-func (s *sequence) noteRequest(a *exchange) {
-	outcome, counted := fmt.Sprintf("v%d", a.version), "done"
-	if a.refused != nil {
-		counted = string(a.refused.ErrStatus.Reason)
-		outcome = fmt.Sprintf("%d %s", a.refused.ErrStatus.Code, counted)
+// checkRefusal: a process waits up to 20 s until its stores show its own writes, so these cause no Conflict.
+func (s *sequence) checkRefusal(x *exchange) {
+	for _, own := range s.writes[x.path] {
+		known := own.process == x.process && own.key == x.key && own.received && time.Since(own.at) < 20*time.Second
+		if known && x.method == http.MethodPut && own.method == http.MethodPut && version(own.after) > version(x.body) {
+			s.breaks("refused because of its own write, v%d", version(own.after))
+		}
+		if known && x.method == http.MethodDelete && own.method == http.MethodDelete && *x.preconditions.UID == own.before.GetUID() {
+			s.breaks("deletes an object again that it deleted itself")
+		}
 	}
-	s.rules.counts[a.method+" "+a.resource+" "+counted]++
-	what, sent := short(a.path), versionSent(a)
-	if a.status {
-		status := statusOf(s, a.body)
-		what += fmt.Sprintf("/status (%s, %d available)", reasonOf(status), status.AvailableReplicas)
-	} else if a.body.Object != nil {
-		spec := decode[appsv1.Deployment](s, a.body).Spec
-		what += fmt.Sprintf(" (replicas %s)", text(spec.Replicas))
-	}
-	if sent != "" && a.method != http.MethodPost {
-		what += " of v" + sent
-	}
-	s.note(a.worker.String(), "%s: %s %s → %s", a.worker.key, a.method, what, outcome)
 }
 
-func (s *sequence) delivered(w *worker, a *exchange) {
-	a.delivered = true
-	if a.refused != nil {
-		return
+// controllerOf returns the UID of an object's controller, or "".
+func controllerOf(object metav1.Object) types.UID {
+	if owner := metav1.GetControllerOfNoCopy(object); owner != nil {
+		return owner.UID
 	}
-	if a.resource != "deployments" {
-		return
+	return ""
+}
+
+func (s *sequence) checkDeployment(x *exchange) {
+	foo := x.seen.foo
+	if x.method != http.MethodPost && controllerOf(x.before) != foo.UID {
+		s.breaks("%s of a Deployment that Foo %s does not control", x.method, foo.UID)
 	}
+	switch x.method {
+	case http.MethodPost:
+		s.checkCreate(x, foo)
+	case http.MethodPut:
+		s.checkUpdate(x, foo)
+	case http.MethodDelete:
+		s.checkDelete(x, foo)
+	}
+}
+
+// checkCreate: a Deployment is created for a Foo that exists, under the name in its spec.
+func (s *sequence) checkCreate(x *exchange, foo *v1alpha1.Foo) {
+	if controllerOf(x.body) != foo.UID || x.target.Name != foo.Spec.DeploymentName {
+		s.breaks("creates Deployment %s, controlled by %q, for Foo %s", x.target.Name, controllerOf(x.body), foo.UID)
+	}
+	if foo.Status.ObservedGeneration > 0 && x.seen.stale {
+		s.breaks("creates the Deployment of a Foo that is gone or has a newer spec")
+	}
+}
+
+// checkUpdate: a Deployment is not changed while it is being deleted, and not back to an older spec.
+func (s *sequence) checkUpdate(x *exchange, foo *v1alpha1.Foo) {
+	if x.before.GetDeletionTimestamp() != nil {
+		s.breaks("changes a Deployment that is being deleted")
+	}
+	for _, own := range s.writes[x.path] {
+		if earlier := own.seen.foo; earlier.UID == foo.UID && earlier.Generation > foo.Generation && own.method != http.MethodDelete && own.after.GetUID() == x.before.GetUID() {
+			s.breaks("goes back from generation %d to %d", earlier.Generation, foo.Generation)
+		}
+	}
+}
+
+// checkDelete: a Deployment is deleted only after a rename, and not before its replacement exists.
+func (s *sequence) checkDelete(x *exchange, foo *v1alpha1.Foo) {
+	replacement := x.seen.confirmed
 	switch {
-	case a.method == http.MethodDelete:
-		w.seen.owned = slices.DeleteFunc(slices.Clone(w.seen.owned), func(d *appsv1.Deployment) bool { return d.Name == a.name })
-	case a.name == w.seen.foo.Spec.DeploymentName && a.method != http.MethodGet:
-		w.seen.deployment = typed[appsv1.Deployment](s, a.answer)
+	case x.preconditions.UID == nil:
+		s.breaks("deletes whatever has the name")
+	case x.seen.stale || x.target.Name == foo.Spec.DeploymentName:
+		s.breaks("deletes the Deployment of a Foo that is gone or has a newer spec")
+	case replacement == nil || controllerOf(replacement) != foo.UID || replacement.GetDeletionTimestamp() != nil:
+		s.breaks("deletes %s before %s exists", x.target.Name, foo.Spec.DeploymentName)
 	}
 }
 
-// versionSent is the resourceVersion that a request requires, or "".
-func versionSent(a *exchange) string {
-	if a.method == http.MethodDelete && a.preconditions.ResourceVersion != nil {
-		return *a.preconditions.ResourceVersion
+// checkRate: while at most a lasting fault changes anything, an object is written at most 30 times in 15 s.
+func (s *sequence) checkRate(x *exchange) {
+	if !s.resting || x.method == http.MethodGet {
+		return
 	}
-	return a.body.GetResourceVersion()
+	what := x.name + ": " + x.operation() + " " + x.target.Name
+	recent := slices.DeleteFunc(s.sent[what], func(at time.Time) bool { return x.at.Sub(at) > 15*time.Second })
+	if s.sent[what] = append(recent, x.at); len(recent) > 30 {
+		s.breaks("%s: more than 30 times in 15 s", what)
+	}
 }
 
-func reasonOf(status v1alpha1.FooStatus) string {
-	if ready := meta.FindStatusCondition(status.Conditions, v1alpha1.FooReady); ready != nil {
-		return ready.Reason
+// checkFinalState: each Foo has the one Deployment that its spec asks for, or its status explains why not, and
+// no other Deployment is left.
+func (s *sequence) checkFinalState() {
+	if err := oracle.Ours(stored[v1alpha1.Foo](s, "foos"), stored[appsv1.Deployment](s, "deployments")).Err(); err != nil {
+		s.breaks("%v", err)
 	}
-	return "none"
 }
 
-func text(value any) string {
-	encoded, _ := json.Marshal(value)
-	return string(encoded)
+// stored returns the objects of a resource.
+func stored[T any](s *sequence, resource string) (all []T) {
+	for _, object := range s.api.List(resource) {
+		all = append(all, *decode[T](s, object))
+	}
+	return all
 }

@@ -2,94 +2,129 @@ package simulation
 
 import (
 	"cmp"
+	"flag"
 	"fmt"
 	"math/rand/v2"
-	"runtime/debug"
 	"slices"
+	"strings"
+	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	gocmp "github.com/google/go-cmp/cmp"
 
 	"example.com/byhand/internal/tests"
 	"example.com/byhand/kit/testkit"
 )
 
-// Bounds of the time after the last step, when only the reconciler, the garbage
-// collector and the deployment controller still act.
+// Random sequences of actions by users, other clients, the garbage collector, the Deployment controller, a
+// failing API server and a new process, while the watches lag. Then at most one fault lasts for a minute and
+// nothing else happens (faults_test.go). The rules in rules_test.go hold for each request, and the final state
+// matches the last specs.
+//
+// Informers, queue and workers are the program's own. Each event, reconcile, request and response waits for
+// its turn, in virtual time, and a seed decides whose turn it is.
+
+var sequencesFlag = flag.Int("sequences", 300, "the `number` of sequences")
+
+// Bounds of the time after the last step, when only the controller, the garbage collector and the Deployment
+// controller still act.
 const (
-	restTime         = 2 * time.Minute
-	restRequestsAKey = 30
+	steps           = 110
+	restTime        = 2 * time.Minute
+	restRequestsFoo = 30
 )
 
-// sequence is one run. Everything in it happens in one goroutine at a time, in an
-// order that its seed decides.
+func TestSequences(t *testing.T) {
+	for seed := range *sequencesFlag {
+		t.Run(fmt.Sprint("seed=", seed), func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				s := newSequence(t, uint64(seed))
+				if s.run(); s.broken != "" {
+					t.Errorf("%s\n\n%s", strings.Join(s.trace, "\n"), s.broken)
+				}
+			})
+		})
+	}
+}
+
+// A sequence is the same each time. Otherwise, you could not debug a failure.
+func TestSequencesRepeat(t *testing.T) {
+	for seed := range uint64(20) {
+		var traces [2][]string
+		for i := range traces {
+			synctest.Test(t, func(t *testing.T) {
+				s := newSequence(t, seed)
+				s.run()
+				traces[i] = s.trace
+			})
+		}
+		if diff := gocmp.Diff(traces[0], traces[1]); diff != "" {
+			t.Fatalf("seed %d, first and second time:\n%s", seed, diff)
+		}
+	}
+}
+
+// sequence is one run.
 type sequence struct {
-	plan
+	*testing.T
 	rand *rand.Rand
 	api  *testkit.APIServer
 	// The contents of this sequence.
 	strangers, takeovers, faults bool
-	namespaces, fooNames, names  []string
+	foos, names                  []string // of Foos, and of their Deployments
 
 	process   *process // the one that runs now
 	processes int
-	workers   []*worker   // reconciles under way, also of processes that were replaced
-	acting    *worker     // the one whose code runs now
-	quiet     bool        // little comes from outside
-	resting   bool        // nothing does any more, but for the attackers
-	waiting   []*attacker // that have not begun
-	attackers []*attacker
-	begin     time.Time
-	stepped   int
-	trace     []string
-	broken    string // the first rule that was broken
-	rules     rules
-	typed     map[*unstructured.Unstructured]any
+	quiet     bool                   // users and strangers do little
+	resting   bool                   // they do nothing
+	lasting   fault                  // while resting, for a minute
+	writes    map[string][]*exchange // by path
+	sent      map[string][]time.Time // see checkRate
+
+	wakes  chan struct{} // has an element if somebody has begun to wait
+	mu     sync.Mutex    // protects the fields below
+	turns  []*turn
+	trace  []string
+	broken string // the first rule that was broken
 }
 
-func newSequence(t *testing.T, p plan) *sequence {
-	s := &sequence{plan: p, begin: time.Now(), rand: rand.New(rand.NewPCG(p.seed, 0)), api: tests.NewAPIServer(), typed: map[*unstructured.Unstructured]any{},
-		rules: rules{touched: map[string]int{}, writes: map[string][]*exchange{}, counts: map[string]int{}, sent: map[string][]time.Time{}}}
-	s.api.AddNamespace("other")
+func newSequence(t *testing.T, seed uint64) *sequence {
+	s := &sequence{T: t, rand: rand.New(rand.NewPCG(seed, 0)), api: tests.NewAPIServer(),
+		writes: map[string][]*exchange{}, sent: map[string][]time.Time{}, wakes: make(chan struct{}, 1)}
 	s.strangers, s.takeovers, s.faults = s.chance(50), s.chance(50), s.chance(50)
-	s.namespaces = []string{"default", "other"}[:1+s.rand.IntN(2)]
-	s.fooNames = []string{"a", "b", "c"}[:pick(s, []int{1, 1, 2, 2, 3})]
-	s.names = []string{"x1", "x2", "x3"}[:pick(s, []int{2, 3})]
-	s.chooseAttackers()
-	s.replaceProcess()
-	s.note("test", "strangers %t, takeovers %t, faults %t", s.strangers, s.takeovers, s.faults)
+	s.foos = []string{"a", "b", "c"}[:1+s.rand.IntN(3)]
+	s.names = []string{"x1", "x2", "x3"}[:2+s.rand.IntN(2)]
 	return s
 }
 
-// run does the steps and lets the sequence come to rest.
+// run does the steps, lets the sequence come to rest, and checks that a new process sends nothing then.
 func (s *sequence) run() {
-	defer s.kill()
-	for s.stepped < s.steps && s.broken == "" {
-		s.attack(false)
+	s.startProcess()
+	defer func() { s.process.kill() }()
+	for range steps {
 		s.step(s.everything())
 	}
-	s.resting = true
-	s.note("test", "from here on nothing comes from outside, but for attackers")
-	s.siege()
-	s.rest()
+	s.resting, s.lasting = true, s.newFault()
+	s.note("test", "nothing comes from outside any more, but %s", s.lasting.what)
+	s.settle(time.Minute+time.Duration(s.rand.IntN(30))*time.Second, 1000)
+	s.lasting = fault{}
+	s.note("test", "the fault ends")
+	s.settle(restTime, restRequestsFoo*len(s.foos))
+	s.checkFinalState()
+	s.startProcess()
+	s.settle(restTime, 0)
 }
 
-// recovers is for a worker: a panic breaks a rule.
-func (s *sequence) recovers() {
-	if reason := recover(); reason != nil {
-		s.breaks("panic: %v\n%s", reason, debug.Stack())
-	}
-}
-
-// action does something and returns true, or returns false if there is nothing
-// for it to do.
+// action does something and returns true, or returns false if it has nothing to do.
 type action struct {
 	weight int
 	do     func() bool
 }
 
-// everything is what may happen in a step. Busy times alternate with quiet ones.
+// everything returns what may happen in a step. Busy times alternate with quiet times, in which things can settle.
 func (s *sequence) everything() []action {
 	if s.chance(4) {
 		s.quiet = !s.quiet
@@ -98,26 +133,19 @@ func (s *sequence) everything() []action {
 	if s.quiet {
 		users, strangers = 1, 1
 	}
-	return append(s.inside(),
-		action{users, s.userActs}, action{strangers, s.strangerActs},
-		action{1, s.relist}, action{1, s.resync}, action{2, s.takeOver}, action{2, s.timePasses})
+	return append(s.inside(), action{users, s.userActs}, action{strangers, s.strangerActs}, action{2, s.takeOver}, action{2, s.timePasses})
 }
 
-// inside is what still happens when nothing comes from outside.
+// inside returns what still happens when nothing comes from outside.
 func (s *sequence) inside() []action {
-	return append(s.attackersAct(), []action{
-		{4, s.collectorActs}, {5, s.rolloutActs},
-		{10, func() bool { return s.arrive(s.process.foos) }},
-		{10, func() bool { return s.arrive(s.process.deployments) }},
-		{12, s.workerStarts}, {16, s.workerGoesOn}, {5, s.timerFires},
-	}...)
+	return []action{{50, s.nextTurn}, {4, s.collectorActs}, {5, s.rolloutActs}, {8, s.faultActs}}
 }
 
 // step lets one of the actions happen, and returns false if none can.
 func (s *sequence) step(actions []action) bool {
 	time.Sleep(time.Duration(1+s.rand.IntN(20)) * time.Millisecond)
-	s.process.queue.expire()
-	for s.stepped++; len(actions) > 0; {
+	synctest.Wait()
+	for len(actions) > 0 {
 		total := 0
 		for _, a := range actions {
 			total += a.weight
@@ -127,6 +155,7 @@ func (s *sequence) step(actions []action) bool {
 			n -= actions[i].weight
 		}
 		if actions[i].do() {
+			synctest.Wait()
 			return true
 		}
 		actions = slices.Delete(actions, i, i+1)
@@ -134,66 +163,97 @@ func (s *sequence) step(actions []action) bool {
 	return false
 }
 
-// siege lets the attackers act for a minute and longer, while nothing else comes from outside.
-func (s *sequence) siege() {
-	if s.attack(true); len(s.attackers) > 0 {
-		end := time.Now().Add(time.Duration(60+s.rand.IntN(30)) * time.Second)
-		s.settle(end, 1000)
-		time.Sleep(time.Until(end))
-		s.endAttacks()
-	}
-}
-
-// rest lets everything finish, checks the final state, and that even a new process sends nothing.
-func (s *sequence) rest() {
-	s.settle(time.Now().Add(restTime), restRequestsAKey*len(s.namespaces)*len(s.fooNames))
-	s.checkFinalState()
-	s.note("test", "everything is looked at again")
-	s.resyncAll()
-	s.settle(time.Now().Add(restTime), 0)
-	s.note("test", "a new process looks at everything")
-	s.replaceProcess()
-	s.settle(time.Now().Add(restTime), 0)
-	s.checkStores()
-}
-
-// settle goes on until nothing more can happen, or until end, with at most so many requests.
-func (s *sequence) settle(end time.Time, requests int) {
+// settle lets time pass, with at most this number of requests.
+func (s *sequence) settle(d time.Duration, requests int) {
+	end := time.Now().Add(d)
 	sent := 0
 	for s.api.Requests(); s.broken == "" && time.Now().Before(end); sent += len(s.api.Requests()) {
-		if !s.step(s.inside()) {
-			if !s.sleep(end) {
-				return
-			}
-		}
 		if sent > requests {
 			s.breaks("%d requests, at most %d are due", sent, requests)
 		}
-	}
-	if len(s.attackers) == 0 {
-		s.breaks("no rest in %v", restTime)
+		if !s.step(s.inside()) {
+			select { // wait for the next turn
+			case <-s.wakes:
+			case <-time.After(time.Until(end)):
+			}
+		}
 	}
 }
 
-func (s *sequence) chance(percent int) bool {
-	return s.rand.IntN(100) < percent
+// turn is an event, a reconcile, a request or a response that waits.
+type turn struct {
+	what string
+	come chan struct{}
 }
 
-func pick[T any](s *sequence, of []T) T {
-	return of[s.rand.IntN(len(of))]
+// wait returns when it is the caller's turn, and false if done comes first.
+func (s *sequence) wait(done <-chan struct{}, what string) bool {
+	mine := &turn{what, make(chan struct{})}
+	s.mu.Lock()
+	s.turns = append(s.turns, mine)
+	s.mu.Unlock()
+	select {
+	case s.wakes <- struct{}{}:
+	default:
+	}
+	select {
+	case <-mine.come:
+		return true
+	case <-done:
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		s.turns = slices.DeleteFunc(s.turns, func(t *turn) bool { return t == mine })
+		return false
+	}
 }
+
+// nextTurn lets one of the waiting goroutines continue.
+func (s *sequence) nextTurn() bool {
+	s.mu.Lock()
+	var free []*turn
+	for _, t := range s.turns {
+		if s.lasting.holds == "" || !strings.HasPrefix(t.what, s.lasting.holds) {
+			free = append(free, t)
+		}
+	}
+	s.mu.Unlock()
+	if len(free) == 0 {
+		return false
+	}
+	slices.SortStableFunc(free, func(a, b *turn) int { return cmp.Compare(a.what, b.what) })
+	next := pick(s, free)
+	s.mu.Lock()
+	s.turns = slices.DeleteFunc(s.turns, func(t *turn) bool { return t == next })
+	s.mu.Unlock()
+	s.note("turn", "%s", next.what)
+	close(next.come)
+	return true
+}
+
+func (s *sequence) timePasses() bool {
+	d := time.Duration(s.rand.IntN(40)) * time.Second
+	time.Sleep(d)
+	s.note("time", "%v pass", d)
+	return true
+}
+
+func (s *sequence) chance(percent int) bool { return s.rand.IntN(100) < percent }
+
+// pick returns one of the elements.
+func pick[T any](s *sequence, of []T) T { return of[s.rand.IntN(len(of))] }
 
 // note adds a line to the trace, which ends where a rule is broken.
 func (s *sequence) note(who, format string, args ...any) {
-	if s.broken != "" {
-		return
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.broken == "" {
+		s.trace = append(s.trace, fmt.Sprintf("%-10s %s", who, fmt.Sprintf(format, args...)))
 	}
-	s.trace = append(s.trace, fmt.Sprintf("%4d  %-12s %s", s.stepped, who, fmt.Sprintf(format, args...)))
 }
 
 // breaks notes that a rule is broken. Only the first one counts.
 func (s *sequence) breaks(format string, args ...any) {
-	rule := fmt.Sprintf(format, args...)
-	s.note("BROKEN", "%s", rule)
-	s.broken = cmp.Or(s.broken, rule)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.broken = cmp.Or(s.broken, fmt.Sprintf(format, args...))
 }
