@@ -16,7 +16,6 @@ import (
 type event struct {
 	what, kind, key, id string
 	initial             bool
-	nth                 int // of the first list's that the log may tell
 }
 
 // cause is why a key is added: an event, or a text. seq is the number of its step.

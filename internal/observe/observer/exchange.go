@@ -139,16 +139,11 @@ func (x *exchange) received(step *trace.Step, body []byte) {
 
 // asked returns the text of a list or a watch.
 func asked(query url.Values) string {
-	version, isWatch := query.Get("resourceVersion"), query.Get("watch") == "true"
 	switch {
 	case query.Get("sendInitialEvents") == "true":
 		return "list as a stream, then watch"
-	case isWatch && version != "":
-		return "watch from version " + version
-	case isWatch:
-		return "watch"
-	case query.Get("continue") != "":
-		return "list, the next page"
+	case query.Get("watch") == "true":
+		return "watch from version " + query.Get("resourceVersion")
 	}
 	return "list"
 }

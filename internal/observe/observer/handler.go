@@ -26,7 +26,7 @@ func (o *Observer) Informers(kinds []Kind, informers ...*informer.Informer) {
 }
 
 func (o *Observer) handler(k Kind, next cache.ResourceEventHandler) cache.ResourceEventHandler {
-	return &handler{observer: o, kind: o.wire(k, "handler"), next: next}
+	return &handler{observer: o, kind: o.wire(k), next: next}
 }
 
 // handler is called by an informer, and calls the next one. If every step is recorded, one
@@ -36,10 +36,9 @@ type handler struct {
 	kind     *wired
 	next     cache.ResourceEventHandler
 
-	step   *trace.Step // nil for one that is not recorded
+	step   *trace.Step
 	finish func(*trace.Step)
 	why    cause
-	found  int // in the first list
 }
 
 // OnAdd is called for an object that is new in the store.
@@ -95,15 +94,6 @@ func (h *handler) event(e *event, before, object any, next func()) {
 	if e.what == trace.Deleted || e.what == trace.Tombstone {
 		e.id = string(of.GetUID())
 	}
-	others := h.kind.Owned && h.step.For == ""
-	if e.initial && !others {
-		h.found++
-		e.nth = h.found
-	}
-	// A step without a log line is not recorded for the log, so a long first list displaces no step.
-	if e.initial && (others || e.nth > maxFound+1) && !h.observer.all {
-		h.step = nil
-	}
 	h.finish = func(step *trace.Step) { h.observer.finishEvent(h.kind, e, step, before, object) }
 	h.why = cause{event: e}
 	next()
@@ -114,7 +104,7 @@ func (h *handler) event(e *event, before, object any, next func()) {
 
 // record records the event unless that has been done.
 func (h *handler) record(belongs string) {
-	if h.step != nil && h.why.seq == 0 {
+	if h.why.seq == 0 {
 		h.step.For = cmp.Or(h.step.For, belongs)
 		h.why.seq = h.observer.record(h.step, nil, h.finish)
 	}

@@ -51,8 +51,8 @@ func TestHandler(t *testing.T) {
 	if err := foos.Add(foo("1")); err != nil {
 		t.Fatal(err)
 	}
-	ofFoos := r.handler(fooKind, enqueueFoos(queue))
-	ofDeployments := r.handler(deploymentKind, enqueueOwner(foos, queue))
+	ofFoos := r.handler(fooKind, controller.EnqueueObject(queue))
+	ofDeployments := r.handler(deploymentKind, controller.EnqueueOwner(queue, v1alpha1.Kind("Foo"), informer.FoosNaming(foos)))
 	ofProjects := r.handler(projectKind, cache.ResourceEventHandlerFuncs{})
 	r.own.add("Foo", "2", 41)
 	r.own.add("Deployment", "uid-d", 42)
@@ -112,7 +112,7 @@ func TestHandler(t *testing.T) {
 // The visible fields of an object. The object itself stays unchanged.
 func TestRender(t *testing.T) {
 	r := observing()
-	r.kinds["Foo"].has["queue"] = true
+	r.kinds["Foo"].isReconciled = true
 	d := deployment("1", true)
 	before := d.DeepCopy()
 	var shown appsv1.Deployment
@@ -150,13 +150,4 @@ func TestRender(t *testing.T) {
 			t.Errorf("%s is shown: %.100s", reason, hidden)
 		}
 	}
-}
-
-// enqueueFoos and enqueueOwner are the handlers that main wires.
-func enqueueFoos(queue controller.Queue) cache.ResourceEventHandler {
-	return controller.EnqueueObject(queue)
-}
-
-func enqueueOwner(foos cache.Indexer, queue controller.Queue) cache.ResourceEventHandler {
-	return controller.EnqueueOwner(queue, v1alpha1.Kind("Foo"), informer.FoosNaming(foos))
 }

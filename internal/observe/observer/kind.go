@@ -46,33 +46,26 @@ var metadata = Fields{"name": nil, "namespace": nil, "uid": nil, "resourceVersio
 
 type wired struct {
 	Kind
-	has   map[string]bool // "handler", "queue", "reconcile"
-	queue *observedQueue  // nil without Options.All
+	isReconciled bool           // it has a queue
+	queue        *observedQueue // nil without Options.All
 	// The code that lists and watches the objects, and the step of the last complete list. Both
 	// are used while steps are published.
 	place  place
 	listed int64
 }
 
-// wire registers a part (handler, queue or reconcile) of a kind. It panics if the kind could be
-// confused with a different one.
-func (o *Observer) wire(k Kind, part string) *wired {
+// wire registers a kind. It panics if the kind could be confused with a different one.
+func (o *Observer) wire(k Kind) *wired {
 	resource := k.GVK.Group + "/" + k.Resource
 	byName, byPath := o.kinds[k.GVK.Kind], o.kinds[resource]
 	if byName == nil && byPath == nil {
-		byName = &wired{Kind: k, has: map[string]bool{}}
+		byName = &wired{Kind: k}
 		byPath = byName
 		o.kinds[k.GVK.Kind], o.kinds[resource] = byName, byName
 	}
-	switch {
-	case k.Resource == "" || k.Describe == nil:
-		panic(fmt.Sprintf("observer: %s has no Resource or no Describe", k.GVK))
-	case byName != byPath || byName.GVK != k.GVK:
+	if byName != byPath || byName.GVK != k.GVK {
 		panic(fmt.Sprintf("observer: %s and another Kind have one name or one path, %s: they could not be told apart", k.GVK, resource))
-	case byName.has[part]:
-		panic(fmt.Sprintf("observer: a second %s of %s: they could not be told apart", part, k.GVK.Kind))
 	}
-	byName.has[part] = true
 	return byName
 }
 
@@ -80,12 +73,12 @@ func (o *Observer) wire(k Kind, part string) *wired {
 // controller. It returns "" if no reconcile follows.
 func (o *Observer) belongs(k *wired, object metav1.Object) string {
 	name, kind := object.GetName(), k
-	if owner := metav1.GetControllerOfNoCopy(object); !k.has["queue"] {
+	if owner := metav1.GetControllerOfNoCopy(object); !k.isReconciled {
 		if owner == nil {
 			return ""
 		}
 		name, kind = owner.Name, o.kinds[owner.Kind]
-		if gv, err := schema.ParseGroupVersion(owner.APIVersion); err != nil || kind == nil || !kind.has["queue"] || gv.Group != kind.GVK.Group {
+		if gv, err := schema.ParseGroupVersion(owner.APIVersion); err != nil || kind == nil || !kind.isReconciled || gv.Group != kind.GVK.Group {
 			return ""
 		}
 	}

@@ -28,10 +28,9 @@ func TestToldLater(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r, api, client, _ := served(t)
 		before, after := api.Latest(), fmt.Sprint(api.Version()+1)
-		r.kinds["Foo"].has = map[string]bool{}
 		queue := r.Queue(fooKind, controller.NewQueue(""))
 		defer queue.ShutDown()
-		handler := r.handler(fooKind, enqueueFoos(queue))
+		handler := r.handler(fooKind, controller.EnqueueObject(queue))
 		observed := r.Reconcile(fooKind, reconcileFunc(func(ctx context.Context, _ cache.ObjectName) (time.Duration, error) {
 			_, err := client.SamplecontrollerV1alpha1().Foos("default").UpdateStatus(ctx, updated(before), metav1.UpdateOptions{})
 			return 0, err
@@ -63,39 +62,4 @@ func TestToldLater(t *testing.T) {
 			"worker done: back into the queue",
 		)
 	})
-}
-
-// A subscriber hears of a step soon, though no call asks for it, and not at once: the
-// answer to a write may have to come first. The step has the time at which it happened.
-func TestToldSoon(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		r := New(Options{All: true})
-		for i := range 3 {
-			began := time.Now()
-			say(r, fmt.Sprint(i))
-			time.Sleep(publishAfter / 2)
-			say(r, "later")
-			if steps := r.Read(t.Context(), int64(2*i)); len(steps) != 1 || steps[0].Text != fmt.Sprint(i) || !steps[0].Time.Equal(began) {
-				t.Errorf("steps %+v, want number %d alone, of %s", steps, 2*i+1, began)
-			}
-			if r.Read(t.Context(), int64(2*i+1)); time.Since(began) > 3*publishAfter {
-				t.Errorf("two steps are told after %s", time.Since(began))
-			}
-		}
-	})
-}
-
-// More steps than can wait are lost, and their numbers are missing.
-func TestTooManySteps(t *testing.T) {
-	r := New(Options{All: true})
-	late(r, func() {
-		for range maxPending + 3 {
-			say(r, "waits, or is lost")
-		}
-	})
-	say(r, "comes after")
-	steps := kept(r)
-	if last := steps[len(steps)-1]; len(steps) != maxPending+1 || last.Seq != maxPending+4 {
-		t.Errorf("%d steps are kept, the last is %+v, want %d and one after the gap", len(steps), last, maxPending)
-	}
 }

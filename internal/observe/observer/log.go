@@ -8,19 +8,11 @@ import (
 	"example.com/byhand/internal/observe/trace"
 )
 
-// maxFound is how many objects of a kind the log names one by one when the
-// first list comes. No person reads thousands of lines.
-const maxFound = 50
-
 // wordOf returns the log\'s word for an event of a store, "" for one in which nothing
 // that it tells has changed.
 func (o *Observer) wordOf(k *wired, e *event, before any, text string) string {
 	was, shown := o.describe(k, before)
 	switch {
-	case e.nth > maxFound+1:
-		return ""
-	case e.nth > maxFound:
-		return "more"
 	case e.initial:
 		return "found"
 	case e.what == trace.Tombstone:
@@ -43,8 +35,6 @@ func logLine(step *trace.Step) string {
 		text = fmt.Sprintf("%-7s  %s", step.Log, step.Text)
 	case step.Part == trace.PartProgram:
 		text = step.Text
-	case step.Log == "more":
-		text = fmt.Sprintf("found    more of kind %s are not told one by one", step.Kind)
 	case step.Log != "":
 		text = fmt.Sprintf("%-7s  %s %s: %s", step.Log, step.Kind, step.Key, step.Text)
 	case step.Part == trace.PartRequest && step.What != trace.Sent && request.Method != http.MethodGet:

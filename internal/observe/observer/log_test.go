@@ -4,9 +4,6 @@ import (
 	"bytes"
 	"context"
 	"errors"
-	"fmt"
-	"net/http"
-	"net/http/httptest"
 	"regexp"
 	"runtime/debug"
 	"strings"
@@ -18,7 +15,6 @@ import (
 
 	"example.com/byhand/api/samplecontroller.k8s.io/v1alpha1"
 	"example.com/byhand/controller"
-	"example.com/byhand/internal/observe/trace"
 )
 
 var clock = regexp.MustCompile(`(?m)^\d\d:\d\d:\d\d\.\d{3}  `)
@@ -49,7 +45,7 @@ func TestLogOfEvents(t *testing.T) {
 	told := logOf(t, func(r *Observer) {
 		queue := r.Queue(fooKind, controller.NewQueue(""))
 		defer queue.ShutDown()
-		foos, deployments := r.handler(fooKind, enqueueFoos(queue)), r.handler(deploymentKind, cache.ResourceEventHandlerFuncs{})
+		foos, deployments := r.handler(fooKind, controller.EnqueueObject(queue)), r.handler(deploymentKind, cache.ResourceEventHandlerFuncs{})
 		foos.OnAdd(fooThatWants("1", "one"), true)
 		deployments.OnAdd(deployment("5", true), false)
 		deployments.OnAdd(deployment("5", false), false) // It has no controller.
@@ -68,101 +64,39 @@ func TestLogOfEvents(t *testing.T) {
 	}
 }
 
-// The log has only the beginning of a long first list, and no foreign Deployments; each object reaches
-// the next handler. Later changes are in the log.
-func TestLogOfMany(t *testing.T) {
-	told := logOf(t, func(r *Observer) {
-		queue := r.Queue(fooKind, controller.NewQueue(""))
-		defer queue.ShutDown()
-		foos, deployments := r.handler(fooKind, enqueueFoos(queue)), r.handler(deploymentKind, cache.ResourceEventHandlerFuncs{})
-		for i := range 2 * maxFound {
-			f := foo("1")
-			f.Name = fmt.Sprint("foo-", i)
-			foos.OnAdd(f, true)
-			deployments.OnAdd(deployment("7", false), true)
-		}
-		foos.OnAdd(foo("1"), false)
-		if queue.Len() != 2*maxFound+1 {
-			t.Errorf("%d keys are added, want all", queue.Len())
-		}
-	})
-	if len(told) != maxFound+2 || told[maxFound] != "found    more of kind Foo are not told one by one" || told[maxFound+1] != "added    Foo default/foo: wants d" {
-		t.Errorf("%d lines are told, the last %q", len(told), told[len(told)-2:])
-	}
-}
-
-// A request is told with its answer and with the object that it was sent for; reads
-// are not told.
-func TestLogOfRequests(t *testing.T) {
-	server := roundTripper(func(r *http.Request) (*http.Response, error) {
-		return &http.Response{StatusCode: http.StatusConflict, Body: http.NoBody}, r.Context().Err()
-	})
-	told := logOf(t, func(r *Observer) {
-		send := func(ctx context.Context, method, path string) {
-			_, _ = r.Transport(server).RoundTrip(httptest.NewRequestWithContext(ctx, method, path, nil))
-		}
-		send(t.Context(), http.MethodGet, "/read")
-		send(t.Context(), http.MethodPut, "/written?q=1")
-		cancelled, cancel := context.WithCancel(t.Context())
-		cancel()
-		send(cancelled, http.MethodDelete, "/cancelled")
-		failed := errors.New("told on")
-		queue := r.Queue(fooKind, controller.NewQueue(""))
-		defer queue.ShutDown()
-		requeueAfter, err := r.Reconcile(fooKind, reconcileFunc(func(ctx context.Context, _ cache.ObjectName) (time.Duration, error) {
-			send(ctx, http.MethodPost, "/reconciled")
-			return time.Second, failed
-		})).Reconcile(t.Context(), fooKey)
-		if !errors.Is(err, failed) || requeueAfter != time.Second {
-			t.Errorf("%s, error %v, want the reconcile's own", requeueAfter, err)
-		}
-		r.Program(trace.Said, "what the program %s", "says")
-	})
-	if diff := cmp.Diff([]string{
-		"sent     PUT /written → 409 Conflict",
-		"sent     DELETE /cancelled → no answer",
-		"sent     POST /reconciled → 409 Conflict  (for Foo default/foo)",
-		"what the program says",
-	}, told); diff != "" {
-		t.Errorf("log (-want +got):\n%s", diff)
-	}
-}
-
 // explode is what the stack of a panic must still show.
 func explode() (time.Duration, error) { panic("on purpose") }
 
 // Each result of a reconcile is a step, and a panic goes on: the function that recovers it sees where it
 // began.
 func TestResults(t *testing.T) {
-	for _, all := range []bool{true, false} {
-		r := New(Options{All: all})
-		queue := r.Queue(fooKind, controller.NewQueue(""))
-		var result func() (time.Duration, error)
-		observed := r.Reconcile(fooKind, reconcileFunc(func(context.Context, cache.ObjectName) (time.Duration, error) { return result() }))
-		stack := ""
-		for _, result = range []func() (time.Duration, error){
-			func() (time.Duration, error) { return time.Second, nil },
-			func() (time.Duration, error) { return 0, errors.New("broken") },
-			explode,
-		} {
-			func() {
-				defer func() {
-					if recover() != nil {
-						stack = string(debug.Stack())
-					}
-				}()
-				queue.Add(fooKey)
-				queue.Get()
-				defer queue.Done(fooKey)
-				_, _ = observed.Reconcile(t.Context(), fooKey)
+	r := New(Options{All: true})
+	queue := r.Queue(fooKind, controller.NewQueue(""))
+	var result func() (time.Duration, error)
+	observed := r.Reconcile(fooKind, reconcileFunc(func(context.Context, cache.ObjectName) (time.Duration, error) { return result() }))
+	stack := ""
+	for _, result = range []func() (time.Duration, error){
+		func() (time.Duration, error) { return time.Second, nil },
+		func() (time.Duration, error) { return 0, errors.New("broken") },
+		explode,
+	} {
+		func() {
+			defer func() {
+				if recover() != nil {
+					stack = string(debug.Stack())
+				}
 			}()
-		}
-		if !strings.Contains(stack, "observer.explode") {
-			t.Errorf("a panic was recovered at %q, want where it began", stack)
-		}
-		const later = "reconcile ended: sent nothing; look again in 1s at the latest"
-		if steps := strings.Join(told(r), "\n"); all && !strings.Contains(steps, later) {
-			t.Errorf("%q is not among the steps\n%s", later, steps)
-		}
+			queue.Add(fooKey)
+			queue.Get()
+			defer queue.Done(fooKey)
+			_, _ = observed.Reconcile(t.Context(), fooKey)
+		}()
+	}
+	if !strings.Contains(stack, "observer.explode") {
+		t.Errorf("a panic was recovered at %q, want where it began", stack)
+	}
+	const later = "reconcile ended: sent nothing; look again in 1s at the latest"
+	if steps := strings.Join(told(r), "\n"); !strings.Contains(steps, later) {
+		t.Errorf("%q is not among the steps\n%s", later, steps)
 	}
 }

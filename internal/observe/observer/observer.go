@@ -24,10 +24,8 @@ type Options struct {
 }
 
 const (
-	// Limits of the History: with a step per millisecond almost a minute, in a quiet cluster
-	// hours.
-	defaultSteps = 50_000
-	defaultBytes = 64 << 20
+	// maxSteps limits the History: with a step per millisecond 20 seconds, in a quiet cluster hours.
+	maxSteps = 20_000
 	// maxPending limits the unpublished steps: some seconds of a cold start.
 	maxPending   = 32 << 10
 	publishAfter = 20 * time.Millisecond
@@ -72,7 +70,7 @@ type pendingStep struct {
 // New returns an Observer. Call Close at the end.
 func New(o Options) *Observer {
 	return &Observer{
-		History: trace.NewHistory(defaultSteps, defaultBytes),
+		History: trace.NewHistory(maxSteps),
 		all:     o.All, after: cmp.Or(o.After, publishAfter),
 		kinds: map[string]*wired{},
 		own:   remembered{lru.New(maxRemembered)}, received: remembered{lru.New(maxRemembered)},

@@ -1,7 +1,6 @@
 package observer
 
 import (
-	"bytes"
 	"context"
 	"fmt"
 	"strings"
@@ -14,7 +13,6 @@ import (
 
 	examplesv1alpha1 "example.com/byhand/api/examples-gzh.com/v1alpha1"
 	"example.com/byhand/api/samplecontroller.k8s.io/v1alpha1"
-	"example.com/byhand/controller"
 	"example.com/byhand/internal/observe/trace"
 )
 
@@ -38,7 +36,7 @@ func describeFoo(object any) string {
 func observing() *Observer {
 	r := New(Options{All: true})
 	for _, k := range []Kind{fooKind, projectKind, deploymentKind} {
-		r.wire(k, "test")
+		r.wire(k)
 	}
 	return r
 }
@@ -56,31 +54,20 @@ func kept(r *Observer) (steps []trace.Step) {
 	return steps
 }
 
-// Wiring that would make steps lie is refused.
-func TestWiring(t *testing.T) {
-	other := Kind{GVK: schema.GroupVersionKind{Group: "other.io", Version: "v1", Kind: "Foo"}, Resource: "foos", Describe: describeFoo}
-	bar := Kind{GVK: v1alpha1.SchemeGroupVersion.WithKind("Bar"), Resource: "foos", Describe: describeFoo}
-	plain := controller.NewQueue("")
-	defer plain.ShutDown()
-	for want, wrong := range map[string]func(r *Observer){
-		"have one name":                          func(r *Observer) { r.handler(other, cache.ResourceEventHandlerFuncs{}) },
-		"one path":                               func(r *Observer) { r.handler(bar, cache.ResourceEventHandlerFuncs{}) },
-		"has no Resource":                        func(r *Observer) { r.handler(Kind{Resource: "foos"}, cache.ResourceEventHandlerFuncs{}) },
-		"a second queue of Foo":                  func(r *Observer) { r.Queue(fooKind, plain) },
-		"nothing wakes the reconcile of Project": func(r *Observer) { r.Reconcile(projectKind, reconcileFunc(nil)) },
-		"give the controller the result of Observer.Queue": func(r *Observer) {
-			_, _ = r.Reconcile(fooKind, reconcileFunc(nil)).Reconcile(t.Context(), fooKey)
-		},
+// Kinds that could be confused are rejected.
+func TestConfusedKinds(t *testing.T) {
+	r := observing()
+	for _, confused := range []Kind{
+		{GVK: schema.GroupVersionKind{Group: "other.io", Version: "v1", Kind: "Foo"}, Resource: "foos"},
+		{GVK: v1alpha1.SchemeGroupVersion.WithKind("Bar"), Resource: "foos"},
 	} {
-		r := New(Options{All: true})
-		r.Queue(fooKind, plain)
 		func() {
 			defer func() {
-				if said := fmt.Sprint(recover()); !strings.Contains(said, want) {
-					t.Errorf("refused with %q, want %q", said, want)
+				if said := fmt.Sprint(recover()); !strings.Contains(said, "one name or one path") {
+					t.Errorf("%s is rejected with %q", confused.GVK, said)
 				}
 			}()
-			wrong(r)
+			r.wire(confused)
 		}()
 	}
 }
@@ -89,22 +76,4 @@ type reconcileFunc func(context.Context, cache.ObjectName) (time.Duration, error
 
 func (f reconcileFunc) Reconcile(ctx context.Context, key cache.ObjectName) (time.Duration, error) {
 	return f(ctx, key)
-}
-
-func TestPrint(t *testing.T) {
-	r := New(Options{All: true})
-	var all, one bytes.Buffer
-	say(r, "before")
-	r.Print(Flag{on: true, json: true}, &all)
-	r.Print(Flag{on: true, key: "default/foo"}, &one)
-	r.record(&trace.Step{Part: trace.PartQueue, What: trace.Added, Key: "default/foo", For: "Foo default/foo"}, nil, nil)
-	r.record(&trace.Step{Part: trace.PartQueue, What: trace.Added, Key: "default/other", For: "Foo default/other"}, nil, nil)
-	r.Close()
-	steps, err := trace.ReadRecording(&all)
-	if err != nil || len(steps) != 3 {
-		t.Errorf("%d steps (%v), want 3", len(steps), err)
-	}
-	if text := one.String(); strings.Count(text, "\n") != 2 || strings.Contains(text, "other") {
-		t.Errorf("the trace of one Foo, and of the process:\n%s", text)
-	}
 }

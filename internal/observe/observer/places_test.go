@@ -26,9 +26,8 @@ func TestPlaces(t *testing.T) {
 		}
 		return refused
 	})
-	r.kinds["Foo"].has = map[string]bool{}
 	queue := r.Queue(fooKind, controller.NewQueue(""))
-	foos := informer.NewFoos(client, "", 0, r.handler(fooKind, enqueueFoos(queue)))
+	foos := informer.NewFoos(client, "", 0, r.handler(fooKind, controller.EnqueueObject(queue)))
 	reconciler := &reconciler.Reconciler{Deployments: kube.AppsV1(), FooStore: foos.Store,
 		DeploymentStore: cache.NewIndexer(cache.MetaNamespaceKeyFunc, informer.DeploymentIndexers()), Events: &events.FakeRecorder{}, Rewrites: controller.NewRewrites()}
 	workers := controller.New(queue, r.Reconcile(fooKind, reconciler).Reconcile)
@@ -60,21 +59,6 @@ func TestPlaces(t *testing.T) {
 	} {
 		if seen[step] != want {
 			t.Errorf("%s is in %v, want %v", step, seen[step], want)
-		}
-	}
-}
-
-// The name of a function without its package, however the compiler calls it.
-func TestFunction(t *testing.T) {
-	for name, want := range map[string]string{
-		"example.com/byhand/controller.(*Controller).process":              "Controller.process",
-		"example.com/byhand/controller.(*Reconciler).Reconcile-fm":         "Reconciler.Reconcile",
-		"example.com/byhand/informer.NewFoos.func1.2":                      "NewFoos",
-		"main.run.EnqueueObject.func3":                                     "EnqueueObject",
-		"main.(*p).run.(*p).run.A.func9.(*p).run.EnqueueOwner.func8.func1": "EnqueueOwner",
-	} {
-		if got := function(name); got != want {
-			t.Errorf("%s is called %q, want %q", name, got, want)
 		}
 	}
 }

@@ -85,11 +85,10 @@ func (w harmlessWriter) Write(text []byte) (int, error) {
 }
 
 // newTimeline returns a timeline in the form that suits out: as wide as the
-// terminal and in colour, or plain and as wide as it gets.
+// terminal, or as wide as it gets.
 func newTimeline(out io.Writer) *timeline {
 	t := &timeline{}
 	if file, ok := out.(*os.File); ok && term.IsTerminal(int(file.Fd())) {
-		t.colour = os.Getenv("NO_COLOR") == "" && os.Getenv("TERM") != "dumb"
 		t.width, _, _ = term.GetSize(int(file.Fd()))
 	}
 	return t

@@ -15,7 +15,8 @@ import (
 // Queue records the operations on the queue of a kind. Pass the result to the handlers and to the
 // controller. A kind has one queue.
 func (o *Observer) Queue(k Kind, next controller.Queue) controller.Queue {
-	kind := o.wire(k, "queue")
+	kind := o.wire(k)
+	kind.isReconciled = true
 	if o.all {
 		kind.queue = &observedQueue{Queue: next, observer: o, kind: k.GVK.Kind, limiter: controller.RateLimiter(), keys: map[cache.ObjectName]*waiting{}}
 		next = kind.queue
@@ -120,10 +121,6 @@ func (q *observedQueue) change(model func(at *place), real func()) {
 	real()
 }
 
-// AddedAsTaken is the cause of a key that was added just when another worker took it.
-// Which event added it cannot be told any more: the worker before it had that one, too.
-const AddedAsTaken = "it was added just when a worker took it"
-
 // mark notes that a key is added, and records it as what unless it was before.
 func (q *observedQueue) mark(key cache.ObjectName, what, text string, why cause, at *place) {
 	k := q.of(key)
@@ -181,7 +178,7 @@ func (q *observedQueue) Get() (cache.ObjectName, bool) {
 	k := q.of(key)
 	q.settle(key, k, at)
 	if !k.waits {
-		q.mark(key, trace.Added, "", cause{text: AddedAsTaken}, at)
+		q.mark(key, trace.Added, "", cause{}, at) // It was added just when another worker took it.
 	}
 	now := time.Now()
 	waited, why := now.Sub(k.since), k.why
@@ -235,11 +232,7 @@ func (q *observedQueue) Forget(key cache.ObjectName) {
 func (q *observedQueue) running(key cache.ObjectName) *waiting {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	k := q.keys[key]
-	if k == nil || !k.runs {
-		panic(fmt.Sprintf("observer: the observed queue has not handed out %s: give the controller the result of Observer.Queue", q.name(key)))
-	}
-	return k
+	return q.keys[key]
 }
 
 // short is a duration as people read it.

@@ -21,7 +21,7 @@ var fooKey = cache.NewObjectName("default", "foo")
 func told(r *Observer) (lines []string) {
 	steps := kept(r)
 	r.publishing.Lock()
-	r.History = trace.NewHistory(defaultSteps, defaultBytes)
+	r.History = trace.NewHistory(maxSteps)
 	r.publishing.Unlock()
 	for _, step := range steps {
 		line := fmt.Sprintf("%s %s: %s", step.Part, step.What, step.Text)
@@ -52,7 +52,7 @@ func TestQueueCoalesces(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r, queue := traced()
 		defer queue.ShutDown()
-		h := r.handler(fooKind, enqueueFoos(queue))
+		h := r.handler(fooKind, controller.EnqueueObject(queue))
 		h.OnAdd(foo("1"), true)
 		time.Sleep(time.Second)
 		h.OnUpdate(foo("1"), foo("2"))
@@ -80,37 +80,6 @@ func TestQueueCoalesces(t *testing.T) {
 		if n := len(r.kinds["Foo"].queue.keys); n != 0 {
 			t.Errorf("%d keys are remembered, want none", n)
 		}
-	})
-}
-
-// The step of a key that comes back after a delay names the delay. The wait is measured from the end
-// of the delay.
-func TestQueueDelays(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		r, queue := traced()
-		defer queue.ShutDown()
-		queue.Add(fooKey)
-		queue.Get()
-		queue.AddAfter(fooKey, time.Second)
-		queue.AddAfter(fooKey, time.Minute)
-		queue.Done(fooKey)
-		time.Sleep(2 * time.Second)
-		queue.Get()
-		queue.Done(fooKey)
-		queue.AddAfter(fooKey, time.Hour)
-		queue.ShutDown()
-		queue.AddAfter(fooKey, time.Second) // It takes no keys any more.
-		want(t, r,
-			"queue added: ",
-			"worker got: waited 0s",
-			"queue delayed: look again in 1s",
-			"queue delayed: look again in 1m0s, an earlier look stands",
-			"worker done: still to come: look again in 1s",
-			"queue due:  ← the delay is over: look again in 1s",
-			"worker got: waited 1s ← the delay is over: look again in 1s",
-			"worker done: nothing waits for it",
-			"queue delayed: look again in 1h0m0s",
-		)
 	})
 }
 
@@ -155,7 +124,7 @@ func TestTwoKinds(t *testing.T) {
 	wire := func(k Kind) (handler cache.ResourceEventHandler, work func()) {
 		queue := r.Queue(k, controller.NewQueue(""))
 		observed := r.Reconcile(k, reconcileFunc(func(context.Context, cache.ObjectName) (time.Duration, error) { return 0, nil }))
-		return r.handler(k, enqueueFoos(queue)), func() {
+		return r.handler(k, controller.EnqueueObject(queue)), func() {
 			defer queue.ShutDown()
 			key, _ := queue.Get()
 			_, _ = observed.Reconcile(t.Context(), key)
@@ -193,21 +162,5 @@ func TestTwoKinds(t *testing.T) {
 		"store updated Foo default/foo for Foo default/foo ← our own write",
 	}, lines); diff != "" {
 		t.Errorf("steps (-want +got):\n%s", diff)
-	}
-}
-
-// A handler may add a key several times for one event. It is one cause.
-func TestCauses(t *testing.T) {
-	r := New(Options{All: true})
-	var why causes
-	updated := &event{what: trace.Updated, kind: "Deployment", key: "default/d", id: "7"}
-	for range 3 {
-		why.add(cause{seq: 1, event: updated})
-	}
-	why.add(cause{})
-	why.add(cause{seq: 2, text: "the delay is over"})
-	r.own.add("Deployment", "7", 9)
-	if got := why.words(r); got != "our own write: Deployment d updated; the delay is over" || why.seq() != 1 {
-		t.Errorf("because of step %d: %s", why.seq(), got)
 	}
 }

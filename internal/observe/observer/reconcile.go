@@ -2,7 +2,6 @@ package observer
 
 import (
 	"context"
-	"fmt"
 	"strings"
 	"time"
 
@@ -19,11 +18,7 @@ type Reconciler interface {
 // Reconcile records the cause, the decisions and the end of each reconcile of a kind. Requests that
 // next sends with its context belong to the reconcile. The keys come from the kind's Queue.
 func (o *Observer) Reconcile(k Kind, next Reconciler) Reconciler {
-	kind := o.wire(k, "reconcile")
-	if !kind.has["queue"] {
-		panic(fmt.Sprintf("observer: nothing wakes the reconcile of %s: wire its queue with Observer.Queue first", k.GVK.Kind))
-	}
-	return &observedReconciler{o, kind, placeOfReconcile(next), next}
+	return &observedReconciler{o, o.wire(k), placeOfReconcile(next), next}
 }
 
 type observedReconciler struct {

@@ -12,9 +12,8 @@ import (
 
 // timeline writes steps for people, a line each.
 type timeline struct {
-	// colour marks the parts, width is the terminal's, 0 for one without an end.
-	colour bool
-	width  int
+	// width is the terminal's, 0 for one without an end.
+	width int
 
 	start    time.Time
 	previous map[string]time.Time // for the same object
@@ -33,12 +32,6 @@ const (
 	fixedColumns             = timeColumn + sinceColumn + partColumn + whatColumn + keyColumn
 )
 
-// colours are the parts' own. "2" is dim.
-var colours = map[trace.Part]string{
-	trace.PartStream: "36", trace.PartStore: "34", trace.PartQueue: "33", trace.PartWorker: "35",
-	trace.PartReconcile: "1", trace.PartRequest: "32", trace.PartProgram: "2",
-}
-
 // line returns the step's line. A terminal that is too narrow for all columns has no file.
 func (t *timeline) line(step *trace.Step) string {
 	if t.start.IsZero() {
@@ -53,14 +46,14 @@ func (t *timeline) line(step *trace.Step) string {
 	if step.Cause != "" {
 		why = "← " + step.Cause
 	}
-	return strings.TrimRight(t.cell(fmt.Sprintf("%8.3fs", step.Time.Sub(t.start).Seconds()), timeColumn, "2")+
-		t.cell(t.since(step), sinceColumn, "2")+
-		t.cell(string(step.Part), partColumn, colours[step.Part])+
-		t.cell(step.What, whatColumn, colours[step.Part])+
-		t.cell(strings.TrimSpace(step.Kind+" "+step.Key), keyColumn, "")+
-		t.cell(wording(step), words, "")+
-		t.cell(why, cause, "")+
-		t.cell(file, fileColumn, "2"), " ") + "\n"
+	return strings.TrimRight(cell(fmt.Sprintf("%8.3fs", step.Time.Sub(t.start).Seconds()), timeColumn)+
+		cell(t.since(step), sinceColumn)+
+		cell(string(step.Part), partColumn)+
+		cell(step.What, whatColumn)+
+		cell(strings.TrimSpace(step.Kind+" "+step.Key), keyColumn)+
+		cell(wording(step), words)+
+		cell(why, cause)+
+		cell(file, fileColumn), " ") + "\n"
 }
 
 // since is the time since the previous step for the same object.
@@ -79,16 +72,12 @@ func (t *timeline) since(step *trace.Step) string {
 }
 
 // cell puts a text into its column. One that is too long is cut off.
-func (t *timeline) cell(text string, width int, colour string) string {
+func cell(text string, width int) string {
 	text = Harmless(text)
 	if utf8.RuneCountInString(text) > width-1 {
 		text = string([]rune(text)[:width-2]) + "…"
 	}
-	padding := strings.Repeat(" ", width-utf8.RuneCountInString(text))
-	if t.colour && colour != "" && text != "" {
-		text = "\x1b[" + colour + "m" + text + "\x1b[0m"
-	}
-	return text + padding
+	return text + strings.Repeat(" ", width-utf8.RuneCountInString(text))
 }
 
 // Harmless writes everything as its code point that could move the cursor, change

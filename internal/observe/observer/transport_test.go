@@ -5,9 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"net/http"
-	"net/http/httptest"
 	"strings"
 	"testing"
 	"time"
@@ -27,7 +25,6 @@ import (
 	"example.com/byhand/api/samplecontroller.k8s.io/v1alpha1"
 	"example.com/byhand/clientset"
 	"example.com/byhand/internal/observe/trace"
-	"example.com/byhand/internal/observe/wire"
 	"example.com/byhand/internal/tests"
 	"example.com/byhand/kit/testkit"
 )
@@ -47,7 +44,7 @@ func served(t *testing.T) (*Observer, *testkit.APIServer, clientset.Interface, k
 	config := api.Config()
 	config.BearerToken = credential
 	config = r.Requests(config)
-	r.kinds["Foo"].has["queue"] = true
+	r.kinds["Foo"].isReconciled = true
 	return r, api, clientset.NewForConfigOrDie(config), kubernetes.NewForConfigOrDie(config)
 }
 
@@ -151,9 +148,6 @@ func TestExchange(t *testing.T) {
 			t.Errorf("%s is not known as our own write", made)
 		}
 	}
-	if n := r.own.newest.Len(); n != len(own) {
-		t.Errorf("%d writes are remembered, want %d", n, len(own))
-	}
 	secret := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Name: "s"}, StringData: map[string]string{"k": "hunter2"}}
 	if _, err := kube.CoreV1().Secrets("default").Create(t.Context(), secret, metav1.CreateOptions{FieldManager: "hunter2"}); err != nil {
 		t.Error(err)
@@ -186,8 +180,7 @@ func TestStream(t *testing.T) {
 	initial := metav1.ListOptions{SendInitialEvents: new(true), AllowWatchBookmarks: true, ResourceVersionMatch: metav1.ResourceVersionMatchNotOlderThan}
 	foos, err := client.SamplecontrollerV1alpha1().Foos("").Watch(t.Context(), initial)
 	ofDeployments, errOfDeployments := kube.AppsV1().Deployments("default").Watch(t.Context(), metav1.ListOptions{ResourceVersion: before})
-	projects, errOfProjects := client.ExamplesV1alpha1().Projects("").Watch(t.Context(), metav1.ListOptions{ResourceVersion: "1"})
-	if err := errors.Join(err, errOfDeployments, errOfProjects); err != nil {
+	if err := errors.Join(err, errOfDeployments); err != nil {
 		t.Fatal(err)
 	}
 	<-foos.ResultChan()
@@ -198,7 +191,7 @@ func TestStream(t *testing.T) {
 	api.Add(deployments+"d", stored(deployment("", true)))
 	<-ofDeployments.ResultChan()
 	api.EndWatches("deployments")
-	for _, stream := range []watch.Interface{foos, ofDeployments, projects} {
+	for _, stream := range []watch.Interface{foos, ofDeployments} {
 		for range stream.ResultChan() {
 		}
 	}
@@ -221,16 +214,8 @@ func TestStream(t *testing.T) {
 			"received default/d " + made + ": ADDED Foo default/foo",
 			"ended  : the API server ended it",
 		},
-		"Project": {
-			"opened  : watch from version 1",
-			"received  : ERROR too old resource version: 1 (100)",
-			"ended  : the API server ended it",
-		},
 	}, lines); diff != "" {
 		t.Errorf("steps (-want +got):\n%s", diff)
-	}
-	if r.kinds["Foo"].listed == 0 {
-		t.Error("no list was seen")
 	}
 	r.publishing.Lock()
 	defer r.publishing.Unlock()
@@ -238,65 +223,4 @@ func TestStream(t *testing.T) {
 		t.Error("only an event after the list is the cause of a change")
 	}
 	noSecrets(t, past)
-}
-
-type roundTripper func(*http.Request) (*http.Response, error)
-
-func (f roundTripper) RoundTrip(request *http.Request) (*http.Response, error) { return f(request) }
-
-func TestTarget(t *testing.T) {
-	r := observing()
-	r.wire(Kind{GVK: corev1.SchemeGroupVersion.WithKind("Pod"), Resource: "pods", Describe: describeFoo}, "test")
-	for path, want := range map[string][4]string{
-		"/apis/samplecontroller.k8s.io/v1alpha1/namespaces/ns/foos/n/status": {"Foo", "ns", "n", "status"},
-		"/prefix/apis/apps/v1/namespaces/ns/deployments/n":                   {"Deployment", "ns", "n", ""},
-		"/apis/examples-gzh.com/v1alpha1/projects":                           {"Project"},
-		"/apis/other.io/v1/namespaces/ns/foos/n":                             {},
-		"/api/v1/namespaces/ns/secrets/n":                                    {},
-		"/api/v1/namespaces/ns/pods/n/status":                                {"Pod", "ns", "n", "status"},
-	} {
-		to := r.targetOf(path)
-		if got := [4]string{to.kindName(), to.namespace, to.name, to.subresource}; got != want {
-			t.Errorf("%s is about %q, want %q", path, got, want)
-		}
-	}
-}
-
-// The kind in the URL decides which fields of a body are visible, not the kind in the body.
-func TestBodies(t *testing.T) {
-	r := observing()
-	r.kinds["Foo"].has["queue"] = true
-	x := &exchange{observer: r, to: r.targetOf("/apis/samplecontroller.k8s.io/v1alpha1/namespaces/default/foos/foo")}
-	for body, want := range map[string]string{
-		`{"kind":"Foo","spec":{"deploymentName":"d"},"secret":"s"}`:         `{"apiVersion":"samplecontroller.k8s.io/v1alpha1","kind":"Foo","metadata":null,"spec":{"deploymentName":"d"}}`,
-		`{"kind":"Status","code":409,"secret":"s"}`:                         `{"code":409,"kind":"Status"}`,
-		`{"kind":"DeleteOptions","preconditions":{"uid":"u"},"secret":"s"}`: `{"kind":"DeleteOptions","preconditions":{"uid":"u"}}`,
-		`{"kind":"Scale","spec":{"replicas":1}}`:                            "",
-		`{"kind":"Table"`:                                                   "",
-		`no JSON`:                                                           "",
-	} {
-		if got := x.shown(wire.Decode([]byte(body))); got != want {
-			t.Errorf("of %s %s is shown, want %s", body, got, want)
-		}
-	}
-}
-
-type unread struct{ *testing.T }
-
-func (u unread) Read([]byte) (int, error) {
-	u.Error("a body is read")
-	return 0, io.EOF
-}
-
-// A log, and the watch of a kind that is not observed, may have no end: only the program reads them.
-func TestUnreadBodies(t *testing.T) {
-	r := observing()
-	next := roundTripper(func(*http.Request) (*http.Response, error) {
-		return &http.Response{StatusCode: http.StatusOK, Body: io.NopCloser(unread{t})}, nil
-	})
-	for _, path := range []string{deployments + "d/log?follow=true", "/api/v1/events?watch=true"} {
-		if _, err := r.Transport(next).RoundTrip(httptest.NewRequest(http.MethodGet, path, nil)); err != nil {
-			t.Error(err)
-		}
-	}
 }

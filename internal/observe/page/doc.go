@@ -25,8 +25,6 @@
 //   - There is no authentication: anyone who can reach the address can read each object in the steps.
 //     So the page is on loopback only, unless Options.Remote is set, and accepts only requests that name
 //     this very host, with any port: see serve.OwnHost.
-//   - A browser that does not read is dropped after ten seconds. If it misses steps, the page shows how
-//     many.
-//   - At most 16 connections at a time. A browser opens at most six to one host, so that a seventh tab
-//     waits.
+//   - A browser that is too slow misses steps. The page shows how many.
+//   - A browser opens at most six connections to one host, so that a seventh tab waits.
 package page

@@ -22,8 +22,6 @@ type Options struct {
 	Recording string
 	// Outside says that only the program's requests and their responses are known.
 	Outside bool
-	// Notice is shown at the top of the page, "" for none.
-	Notice string
 	// Shell is the command to enter in a second terminal before kubectl.
 	Shell string
 }
@@ -45,7 +43,7 @@ func Listen(address string, source *trace.History, o Options) (*serve.Server, er
 }
 
 // Play returns a server that shows the recording in file at address: see Listen. It logs the page's URL
-// to say. It also logs the error of a truncated or malformed recording, and shows the steps before it.
+// to say.
 func Play(say *log.Logger, file, address string, remote bool) (*serve.Server, error) {
 	recording, err := os.Open(file)
 	if err != nil {
@@ -53,15 +51,10 @@ func Play(say *log.Logger, file, address string, remote bool) (*serve.Server, er
 	}
 	defer recording.Close()
 	steps, err := trace.ReadRecording(recording)
-	notice := ""
-	if len(steps) == 0 {
+	if err != nil {
 		return nil, fmt.Errorf("%s: %w: make one with --trace=json", file, err)
 	}
-	if err != nil {
-		notice = fmt.Sprintf("%v; what stands before it is shown", err)
-		say.Printf("%s: %s", file, notice)
-	}
-	server, err := Listen(address, trace.Replay(steps...), Options{Remote: remote, Recording: filepath.Base(file), Notice: notice,
+	server, err := Listen(address, trace.Replay(steps...), Options{Remote: remote, Recording: filepath.Base(file),
 		Outside: !slices.ContainsFunc(steps, func(step trace.Step) bool { return step.Part == trace.PartStore })})
 	if err != nil {
 		return nil, fmt.Errorf("--page: %w", err)

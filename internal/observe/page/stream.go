@@ -1,7 +1,6 @@
 package page
 
 import (
-	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -14,17 +13,11 @@ import (
 )
 
 const (
-	// mostStreams is how many browsers may read at a time.
-	mostStreams = 16
 	// mostBytes is about how many bytes of steps one event has, so that a browser can draw between
 	// events.
 	mostBytes = 128 << 10
 	// heartbeat is how often a quiet stream sends a comment.
 	heartbeat = 15 * time.Second
-	// readsWithin is how long a browser may take to read an event.
-	readsWithin = 10 * time.Second
-	// comeBack is how long a browser waits before it reconnects.
-	comeBack = time.Second
 )
 
 // stream sends the steps of a History to every browser that asks.
@@ -33,39 +26,27 @@ type stream struct {
 	options Options
 	// process is the id of this process among all processes at its address.
 	process string
-	// patience is how long a browser may take to read an event.
-	patience time.Duration
-	// taken holds a token for each browser that reads.
-	taken chan struct{}
 }
 
 func newStream(source *trace.History, o Options) *stream {
-	return &stream{source: source, options: o, process: strconv.FormatInt(time.Now().UnixNano(), 36),
-		patience: readsWithin, taken: make(chan struct{}, mostStreams)}
+	return &stream{source: source, options: o, process: strconv.FormatInt(time.Now().UnixNano(), 36)}
 }
 
-// ServeHTTP sends the steps until the browser disconnects or stops reading, or the server shuts down.
+// ServeHTTP sends the steps until the browser disconnects, or the server shuts down.
 func (s *stream) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	select {
-	case s.taken <- struct{}{}:
-		defer func() { <-s.taken }()
-	default:
-		http.Error(w, fmt.Sprintf("%d browsers read already; close one", mostStreams), http.StatusServiceUnavailable)
-		return
-	}
 	w.Header().Set("Content-Type", "text/event-stream")
 	w.Header().Set("Cache-Control", "no-store")
 	out := &events{w: w, control: http.NewResponseController(w), stream: s}
-	// A stream has no deadline; each of its events has one.
+	// A stream has no deadline.
 	_ = out.control.SetReadDeadline(time.Time{})
+	_ = out.control.SetWriteDeadline(time.Time{})
 	if r.Method == http.MethodHead {
 		return
 	}
-	// A page that opens a new stream sends the last id in its query.
-	_ = out.send(r.Context(), cmp.Or(r.Header.Get("Last-Event-ID"), r.URL.Query().Get("after")))
+	_ = out.send(r.Context(), r.Header.Get("Last-Event-ID"))
 }
 
-// events writes server-sent events to one browser, each within the stream's patience.
+// events writes server-sent events to one browser.
 type events struct {
 	*stream
 	w       http.ResponseWriter
@@ -80,7 +61,7 @@ func (e *events) send(ctx context.Context, id string) error {
 		last = 0
 	}
 	steps := e.source.Kept(last)
-	err = e.event("hello", "", map[string]any{"process": e.process, "recording": e.options.Recording, "notice": e.options.Notice, "outside": e.options.Outside, "shell": e.options.Shell})
+	err = e.event("hello", "", map[string]any{"process": e.process, "recording": e.options.Recording, "outside": e.options.Outside, "shell": e.options.Shell})
 	for kept := true; err == nil; kept = false {
 		if err := e.news(steps, kept); err != nil {
 			return err
@@ -128,14 +109,10 @@ func (e *events) event(name, id string, value any) error {
 	if err != nil {
 		return err
 	}
-	return e.write("%sretry: %d\nevent: %s\ndata: %s\n\n", id, comeBack.Milliseconds(), name, data)
+	return e.write("%sevent: %s\ndata: %s\n\n", id, name, data)
 }
 
 func (e *events) write(format string, args ...any) error {
-	// Drop a browser that does not read.
-	if err := e.control.SetWriteDeadline(time.Now().Add(e.patience)); err != nil {
-		return err
-	}
 	if _, err := fmt.Fprintf(e.w, format, args...); err != nil {
 		return err
 	}

@@ -7,26 +7,24 @@ import (
 	"sync"
 )
 
-// History keeps the newest steps within two limits. It is safe for concurrent use.
+// History keeps the newest steps. It is safe for concurrent use.
 type History struct {
 	maxSteps int
-	maxBytes int64
 
 	mu     sync.Mutex
 	steps  []*Step
-	bytes  int64
 	news   chan struct{} // closed when steps are added, and at the end
 	closed bool
 }
 
-// NewHistory returns a History with limits of steps and bytes. It always keeps the newest step.
-func NewHistory(maxSteps int, maxBytes int64) *History {
-	return &History{maxSteps: maxSteps, maxBytes: maxBytes, news: make(chan struct{})}
+// NewHistory returns a History with a limit of steps.
+func NewHistory(maxSteps int) *History {
+	return &History{maxSteps: maxSteps, news: make(chan struct{})}
 }
 
-// Replay returns a History of these steps without limits.
+// Replay returns a History of these steps without a limit.
 func Replay(steps ...Step) *History {
-	h := NewHistory(math.MaxInt, math.MaxInt64)
+	h := NewHistory(math.MaxInt)
 	for i := range steps {
 		h.Add(&steps[i])
 	}
@@ -38,13 +36,8 @@ func Replay(steps ...Step) *History {
 func (h *History) Add(steps ...*Step) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	for _, step := range steps {
-		h.steps, h.bytes = append(h.steps, step), h.bytes+size(step)
-		for len(h.steps) > 1 && (len(h.steps) > h.maxSteps || h.bytes > h.maxBytes) {
-			h.bytes -= size(h.steps[0])
-			h.steps = h.steps[1:]
-		}
-	}
+	h.steps = append(h.steps, steps...)
+	h.steps = h.steps[max(0, len(h.steps)-h.maxSteps):]
 	h.wake()
 }
 
@@ -91,15 +84,4 @@ func (h *History) Read(ctx context.Context, after int64) []*Step {
 func (h *History) after(seq int64) []*Step {
 	from := sort.Search(len(h.steps), func(i int) bool { return h.steps[i].Seq > seq })
 	return h.steps[from:len(h.steps):len(h.steps)]
-}
-
-// stepBytes is the approximate size of a step without its texts.
-const stepBytes = 400
-
-func size(step *Step) int64 {
-	bytes := stepBytes + len(step.Key) + len(step.For) + len(step.Text) + len(step.Cause) + len(step.Object)
-	if request := step.Request; request != nil {
-		bytes += stepBytes/4 + len(request.Path) + len(request.Query) + len(request.Body) + len(request.Reply)
-	}
-	return int64(bytes)
 }

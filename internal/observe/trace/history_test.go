@@ -3,7 +3,6 @@ package trace
 import (
 	"context"
 	"fmt"
-	"math"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -18,32 +17,10 @@ func texts(steps []*Step) (all []string) {
 	return all
 }
 
-// The newest steps are kept, within a number and within a size.
-func TestBounds(t *testing.T) {
-	for _, test := range []struct {
-		reason  string
-		history *History
-		steps   int
-		want    []string
-	}{
-		{"fewer than fit", NewHistory(3, math.MaxInt64), 2, []string{"1", "2"}},
-		{"more", NewHistory(3, math.MaxInt64), 8, []string{"6", "7", "8"}},
-		{"more bytes than fit", NewHistory(99, 2*stepBytes+10), 70, []string{"69", "70"}},
-		{"one step is more than fits", NewHistory(99, 1), 3, []string{"3"}},
-	} {
-		for i := range test.steps {
-			add(test.history, i+1)
-		}
-		if diff := cmp.Diff(test.want, texts(test.history.Kept(0))); diff != "" {
-			t.Errorf("%s: kept (-want +got):\n%s", test.reason, diff)
-		}
-	}
-}
-
 // A late reader finds the newest steps, sees in the numbers which are missing, and Read ends after
 // Close.
 func TestRead(t *testing.T) {
-	h := NewHistory(2, math.MaxInt64)
+	h := NewHistory(2)
 	for i := range 5 {
 		add(h, i+1)
 	}

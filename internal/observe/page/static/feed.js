@@ -1,34 +1,25 @@
 // Receives the steps from /steps as server-sent events. The browser reconnects by itself, with the id
-// of the last event. If it gives up, this reconnects.
+// of the last event.
 
-const tryAgain = 2000;
 // Unread events must not grow without limit, such as in a background tab.
 const mostWaiting = 4 << 20;
 
 export class Feed {
-  /** on: {hello(data), steps(list, {kept, bytes}), state(text)} */
+  /** on: {hello(data), steps(list, {kept}), state(text)} */
   constructor(on) {
     this.on = on;
     this.waiting = [];
     this.waitingBytes = 0;
     this.mostWaiting = mostWaiting;
-    this.lastId = '';
     this.connect();
   }
 
   connect() {
-    const after = this.lastId ? `?after=${encodeURIComponent(this.lastId)}` : '';
-    const source = new EventSource(`steps${after}`);
+    const source = new EventSource('steps');
     source.addEventListener('hello', (event) => this.put('hello', event));
     source.addEventListener('news', (event) => this.put('news', event));
     source.addEventListener('open', () => this.on.state('open'));
-    source.addEventListener('error', () => {
-      this.on.state('gone');
-      // Closed: the response is no stream, such as "16 browsers read already".
-      if (source.readyState === EventSource.CLOSED) {
-        setTimeout(() => this.connect(), tryAgain);
-      }
-    });
+    source.addEventListener('error', () => this.on.state('gone'));
   }
 
   /** Calls run when the page shows everything before this call. */
@@ -37,7 +28,6 @@ export class Feed {
   }
 
   put(type, event) {
-    this.lastId = event.lastEventId || this.lastId;
     this.waiting.push({type, data: event.data});
     this.waitingBytes += event.data.length;
     if (document.hidden || this.waitingBytes > this.mostWaiting) {
@@ -60,7 +50,7 @@ export class Feed {
       if (type === 'hello') {
         this.on.hello(message);
       } else {
-        this.on.steps(message.steps ?? [], {kept: message.kept === true, bytes: data.length});
+        this.on.steps(message.steps ?? [], {kept: message.kept === true});
       }
     }
     this.waiting.splice(0, n);

@@ -1,10 +1,9 @@
-// The steps that the page keeps: the newest, within two limits, and an index by object. It does not
+// The steps that the page keeps, the newest, and an index by object. It does not
 // depend on the page's position in time.
 
 import {lookOf} from './kinds.js';
 
 const mostSteps = 50_000;
-const mostBytes = 64 << 20;
 // Names of objects are kept longer than their steps, but not without limit.
 const mostObjects = 20_000;
 
@@ -92,7 +91,6 @@ export class History {
   clear() {
     this.steps = [];
     this.first = 0; // the number of steps[0] among all that ever came
-    this.bytes = 0;
     this.lastSeq = 0;
     this.gaps = 0;
     this.subjects = new Map();
@@ -111,8 +109,8 @@ export class History {
     return this.steps[n - this.first];
   }
 
-  /** Keeps a step that takes so many bytes. A known step is not kept again. */
-  add(step, bytes) {
+  /** Keeps a step. A known step is not kept again. */
+  add(step) {
     if (step.seq <= this.lastSeq) {
       return;
     }
@@ -122,7 +120,6 @@ export class History {
     this.lastSeq = step.seq;
     step.n = this.end;
     step.at = Date.parse(step.time) || 0;
-    step.bytes = bytes;
     lookOf(step.kind);
     // The object whose travel the step is part of: the one whose reconcile it leads to, else its own.
     step.subject = step.for || objectOf(step);
@@ -131,7 +128,6 @@ export class History {
       step.change = this.changeOf(step);
     }
     this.steps.push(step);
-    this.bytes += bytes;
     this.index(step);
     this.trim();
   }
@@ -184,14 +180,13 @@ export class History {
 
   // Drops the oldest eighth at once, so that it rarely runs.
   trim() {
-    if (this.steps.length <= mostSteps && this.bytes <= mostBytes) {
+    if (this.steps.length <= mostSteps) {
       return;
     }
     const gone = this.steps.splice(0, Math.max(1, this.steps.length >> 3));
     this.first += gone.length;
     this.trimmed(gone);
     for (const step of gone) {
-      this.bytes -= step.bytes;
       if (this.latest.get(objectOf(step)) === step) {
         this.latest.delete(objectOf(step));
       }

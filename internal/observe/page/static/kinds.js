@@ -19,7 +19,7 @@ export function lookOf(kind) {
     return {letter: '?', colour: ''};
   }
   if (!looks.has(kind)) {
-    looks.set(kind, {letter: letterOf(kind), colour: `kind-${colourOf(kind)}`});
+    looks.set(kind, {letter: kind[0], colour: `kind-${colourOf(kind)}`});
   }
   return looks.get(kind);
 }
@@ -30,21 +30,5 @@ export function chip(kind) {
   return el('span', {class: `chip ${colour}`, title: kind}, letter);
 }
 
-// The first letter, and the next one that differs from other kinds with that letter.
-function letterOf(kind) {
-  const others = [...looks].filter(([other]) => other[0] === kind[0]);
-  const next = [...kind].find((c, i) => i > 0 && others.every(([other, {letter}]) => other[i] !== c && letter !== kind[0] + c));
-  return others.length === 0 ? kind[0] : next ? kind[0] + next : kind;
-}
-
-// Derived from the name, so that it is the same each time. A used color is reused only when all are
-// used.
-function colourOf(kind) {
-  if (lesson.includes(kind)) {
-    return lesson.indexOf(kind);
-  }
-  const others = colours - lesson.length;
-  const wanted = Array.from({length: others}, (_, i) => lesson.length + (hash(kind) + i) % others);
-  const taken = new Set([...looks.values()].map(({colour}) => colour));
-  return wanted.find((n) => !taken.has(`kind-${n}`)) ?? wanted[0];
-}
+// Derived from the name, so that it is the same each time.
+const colourOf = (kind) => (lesson.includes(kind) ? lesson.indexOf(kind) : lesson.length + hash(kind) % (colours - lesson.length));

@@ -27,10 +27,9 @@ export const choose = {
   object: (subject) => open(() => panel.showObject(subject), null),
 };
 export const picture = new Picture(byId('picture'), byId('caption'), choose);
-const panel = new Panel(byId('panel'), history, {seek: goTo, close: closePanel, attempt});
+const panel = new Panel(byId('panel'), history, {seek: goTo, close: closePanel});
 const tables = new Tables(history, choose);
 export const player = new Player(history, {
-  attempt,
   step: (step) => {
     picture.step(step);
     if (player.slower > 1) {
@@ -54,8 +53,6 @@ export const feed = new Feed({
     const known = connection.process;
     const fromRecording = connection.recording && !hello.recording;
     if (known && known !== hello.process) {
-      failed.clear();
-      notice('failed', '');
       history.clear();
       player.clear();
       picture.clear();
@@ -70,7 +67,6 @@ export const feed = new Feed({
     connection.process = hello.process;
     connection.recording = hello.recording ?? '';
     player.ends = Boolean(hello.recording);
-    notice('said', hello.notice ?? '');
     view.outside = Boolean(hello.outside);
     document.body.classList.toggle('outside', view.outside);
     panel.meet(hello);
@@ -80,12 +76,11 @@ export const feed = new Feed({
     }
     showMode();
   },
-  steps(steps, {kept, bytes}) {
-    const each = bytes / Math.max(1, steps.length);
+  steps(steps, {kept}) {
     for (const step of steps) {
       // Steps from before this page are not animated, unless they are played.
       step.kept = kept;
-      attempt(step, () => history.add(step, each));
+      history.add(step);
     }
     connection.arrived = performance.now();
     notice('lost', history.gaps ? `${counted(history.gaps, 'step')} lost: more happened than could be sent. Objects and counts may be out of date until they change again.` : '');
@@ -113,22 +108,6 @@ function notice(id, text) {
   } else {
     byId('notices').append(el('p', {id: `notice-${id}`, class: 'notice'}, el('span', {}, text),
       el('button', {type: 'button', onclick: (event) => event.target.parentElement.remove()}, 'OK')));
-  }
-}
-
-// Shows something of a step. A failing step, such as in a foreign recording, is reported once and left
-// out; everything else is shown.
-const failed = new Set();
-function attempt(step, show) {
-  try {
-    show();
-  } catch (error) {
-    const seq = step?.seq ?? 0;
-    if (!failed.has(seq)) {
-      failed.add(seq);
-      console.error(error);
-      notice('failed', `Step ${seq} could not be shown${failed.size > 1 ? `, nor could ${count(failed.size - 1)} before it` : ''}: ${error.message}`);
-    }
   }
 }
 
@@ -188,17 +167,10 @@ function closePanel() {
   opener?.focus?.();
 }
 
-// On a small screen the introduction is above the tables, and the selection covers both. The visible
-// rows of the tables stay in place.
 function showPanel(show, part) {
-  const place = () => byId('objects').getBoundingClientRect().top;
-  const before = place();
   show();
   picture.scene.choose(part);
-  words(performance.now(), true);
-  if (before < window.innerHeight / 2) {
-    window.scrollBy(0, place() - before);
-  }
+  words(performance.now());
 }
 
 function goTo(n) {
@@ -206,7 +178,7 @@ function goTo(n) {
   player.seek(n);
   const step = history.at(player.position - 1);
   if (step) {
-    attempt(step, () => picture.step(step));
+    picture.step(step);
   }
 }
 
@@ -228,7 +200,7 @@ byId('speed').addEventListener('change', (event) => {
   }
 });
 byId('position').addEventListener('input', (event) => goTo(Number(event.target.value)));
-byId('filter').addEventListener('input', () => words(performance.now(), true));
+byId('filter').addEventListener('input', () => words(performance.now()));
 
 // --- system preferences ---
 
@@ -246,7 +218,7 @@ prefers('(max-width: 760px)', (small) => picture.lay(small ? 'narrow' : 'wide'))
 // --- the loop ---
 
 let worded = 0;
-function words(now, must) {
+function words(now) {
   worded = now;
   const {world} = player;
   // Time also passes when nothing happens.
@@ -258,9 +230,8 @@ function words(now, must) {
   // The server and the handler repeat the steps of other parts.
   const rate = parts.reduce((sum, {id}) => sum + (['server', 'handler'].includes(id) ? 0 : rateOf(world.parts[id], at)), 0);
   picture.summarize(rate);
-  const step = history.at(player.position - 1);
-  attempt(step, () => panel.update(world, player.position, at));
-  attempt(step, () => tables.update(world, player.position, {rate, must}));
+  panel.update(world, player.position, at);
+  tables.update(world, player.position);
   showTime(at);
   summarize(now);
 }
@@ -274,9 +245,9 @@ function frame(now) {
     feed.read(readBudget);
     player.advance(now);
   }
-  attempt(history.at(player.position - 1), () => picture.frame(now));
+  picture.frame(now);
   if (due()) {
-    words(now, false);
+    words(now);
   }
 }
 requestAnimationFrame(frame);

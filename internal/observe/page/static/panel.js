@@ -26,7 +26,7 @@ kubectl patch project example-project \\
 export const files = {named: (file) => el('code', {}, file)};
 
 export class Panel {
-  /** on: {seek(n), close(), attempt(step, show)} */
+  /** on: {seek(n), close()} */
   constructor(root, history, on) {
     this.root = root;
     this.history = history;
@@ -135,7 +135,7 @@ export class Panel {
     }
     shown.forEach((step, i) => {
       if (!grows || step.n > this.shown.last) {
-        this.on.attempt(step, () => this.list.append(this.item(step, shown[i - 1])));
+        this.list.append(this.item(step, shown[i - 1]));
       }
     });
     this.shown = {first, last};
@@ -243,19 +243,13 @@ function numbersOf(id, world, now) {
   ];
 }
 
-// The number of delayed keys, and when the first one is due.
-function laterOf(world, now) {
-  const left = [...world.later.values()].map((due) => due - now).filter((ms) => ms > 500);
-  return left.length > 0 ? `, ${count(left.length)} due in ${Math.ceil(Math.min(...left) / 1000)} s` : '';
-}
-
 // The current state of each part, in one line.
 const lines = {
   server: (world) => `${counted(sum(world, 'stream', 'received'), 'event')} out, ${counted(sum(world, 'request', 'sent'), 'request')} in`,
   stream: (world, now) => (world.open.size ? `${counted(world.open.size, 'watch', 'es')} open` : `${rateOf(world.parts.stream, now).toFixed(1)} events a second`),
   store: ({kinds}) => counted(Object.values(kinds).reduce((n, k) => n + k, 0), 'object'),
   handler: (world) => `${counted(sum(world, 'queue', 'added', 'coalesced'), 'key')} enqueued`,
-  queue: (world, now) => `${count(world.depth)} waiting${laterOf(world, now)}`,
+  queue: (world) => `${count(world.depth)} waiting`,
   worker: ({busy}) => (busy.size ? `${count(busy.size)} busy` : 'all idle'),
   reconcile: (world) => `${count(sum(world, 'reconcile', 'started'))} so far, ${count(sum(world, 'reconcile', 'failed'))} failed`,
   request: (world) => `${count(sum(world, 'request', 'sent'))} sent${world.statuses[409] ? `, ${counted(world.statuses[409], 'conflict')}` : ''}`,

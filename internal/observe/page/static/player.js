@@ -10,7 +10,7 @@ const longestPause = 1200;
 const shortestPause = 40;
 
 export class Player {
-  /** on: {step(step), showing(), reached(step), moved(), mode(mode), attempt(step, show)} */
+  /** on: {step(step), showing(), reached(step), moved(), mode(mode)} */
   constructor(history, on) {
     this.history = history;
     this.on = on;
@@ -25,7 +25,7 @@ export class Player {
     // Dropped steps still count.
     history.trimmed = (gone) => {
       for (const step of gone) {
-        this.apply(this.base, step);
+        this.base.apply(step);
       }
       if (this.position < history.first) {
         this.world = this.base.copy();
@@ -59,16 +59,11 @@ export class Player {
         this.marks.shift().run();
       } else if (this.reached < this.position) {
         this.reached = Math.max(this.reached, this.history.first);
-        const step = this.history.at(this.reached++);
-        this.on.attempt(step, () => this.on.reached(step));
+        this.on.reached(this.history.at(this.reached++));
       } else {
         return true;
       }
     }
-  }
-
-  apply(world, step) {
-    this.on.attempt(step, () => world.apply(step));
   }
 
   /** Continues in that mode: 'live', 'paused' or 'playing'. */
@@ -100,7 +95,7 @@ export class Player {
       this.position = this.history.first;
     }
     while (this.position < n) {
-      this.apply(this.world, this.history.at(this.position++));
+      this.world.apply(this.history.at(this.position++));
     }
     this.due = 0;
     this.on.moved();
@@ -116,9 +111,9 @@ export class Player {
       return false;
     }
     const step = this.history.at(this.position++);
-    this.apply(this.world, step);
+    this.world.apply(step);
     if (animate) {
-      this.on.attempt(step, () => this.on.step(step));
+      this.on.step(step);
     }
     return true;
   }

@@ -7,9 +7,6 @@ import {partName} from './parts.js';
 
 const mostSteps = 60;
 const mostRows = 40;
-// Above this many steps a second, lists change once a second, to stay readable.
-const busy = 200;
-const everyBusy = 1000;
 
 export class Tables {
   /** on: {object(subject)} */
@@ -19,21 +16,16 @@ export class Tables {
     this.steps = byId('steps').tBodies[0];
     this.objects = byId('objects-table').tBodies[0];
     this.filter = byId('filter');
-    this.listed = 0;
   }
 
-  /** Shows the state at that time. must says that the user has requested it. */
-  update(world, position, {rate, must}) {
+  /** Shows the state at that time. */
+  update(world, position) {
     // The mouse is down on a row: a redraw would lose the click.
     if (byId('objects').matches(':active')) {
       return;
     }
-    const clock = performance.now();
-    if (must || rate < busy || clock - this.listed > everyBusy) {
-      this.listed = clock;
-      this.updateSteps(position);
-      this.updateObjects(world);
-    }
+    this.updateSteps(position);
+    this.updateObjects(world);
   }
 
   // Newest first.
