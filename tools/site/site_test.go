@@ -83,37 +83,6 @@ func idsOf(content []byte) (ids []string) {
 	return ids
 }
 
-// The reading path has the files that the README links, in order, and each package begins with its
-// doc.go. Files that other documents link have a page, too.
-func TestReadingPath(t *testing.T) {
-	b, err := plan(repository, "")
-	if err != nil {
-		t.Fatal(err)
-	}
-	last := -1
-	for _, file := range []string{
-		"controller/example_test.go",
-		"api/examples-gzh.com/v1alpha1/doc.go",
-		"api/examples-gzh.com/v1alpha1/types.go",
-		"config/crd/foos.samplecontroller.k8s.io.yaml",
-		"clientset/doc.go",
-		"informer/project.go",
-		"main.go",
-		"chapters/README.md",
-	} {
-		at := slices.Index(b.order, file)
-		if at <= last {
-			t.Errorf("%s is number %d of the reading path, want it after number %d: %q", file, at, last, b.order)
-		}
-		last = max(at, last)
-	}
-	for _, file := range []string{"CONTRIBUTING.md", "chapters/http/doc.go", "chapters/http/main.go"} {
-		if _, found := b.found[file]; !found {
-			t.Errorf("%s has no page", file)
-		}
-	}
-}
-
 func TestPages(t *testing.T) {
 	site := made(t, "https://example.com/byhand")
 	for name, want := range map[string]string{
@@ -126,12 +95,5 @@ func TestPages(t *testing.T) {
 		if !strings.Contains(string(site[name]), want) {
 			t.Errorf("%s does not have %q", name, want)
 		}
-	}
-}
-
-func TestFold(t *testing.T) {
-	const want = "<h2>A</h2>a<details><summary><h3>B</h3></summary>b</details><details><summary><h3>C</h3></summary>c</details><h2>D</h2>d"
-	if got := fold("<h2>A</h2>a<h3>B</h3>b<h3>C</h3>c<h2>D</h2>d"); got != want {
-		t.Errorf("got  %s\nwant %s", got, want)
 	}
 }

@@ -18,7 +18,6 @@ import (
 
 	"github.com/chromedp/cdproto/cdp"
 	"github.com/chromedp/cdproto/emulation"
-	"github.com/chromedp/cdproto/input"
 	"github.com/chromedp/cdproto/log"
 	"github.com/chromedp/cdproto/network"
 	"github.com/chromedp/cdproto/page"
@@ -54,19 +53,7 @@ type look struct {
 	width, height int64
 	phone, dark   bool
 	still         bool
-	// unwitnessed leaves the witness out, which takes time in each frame.
-	unwitnessed bool
 }
-
-// witness records texts that are in view for moments only. A polling test would miss them on a busy
-// machine.
-const witness = `
-	window.witness = {tokens: new Set(), captions: new Set(), crosses: new Set()};
-	new MutationObserver(() => {
-		document.querySelectorAll('.lane .token text').forEach((e) => witness.tokens.add(e.textContent));
-		document.querySelectorAll('.lane .token-cross[opacity="1"]').forEach((e) => witness.crosses.add(e.parentElement.textContent));
-		document.querySelectorAll('#caption').forEach((e) => witness.captions.add(e.textContent));
-	}).observe(document, {subtree: true, childList: true, characterData: true, attributes: true, attributeFilter: ['opacity']});`
 
 var laptop = look{width: 1440, height: 1000}
 
@@ -122,9 +109,6 @@ func (b *tab) prepare(l look) {
 	command(b, runtime.Enable, cdp.Empty{})
 	command(b, log.Enable, cdp.Empty{})
 	b.turns(l)
-	if !l.unwitnessed {
-		command(b, page.AddScriptToEvaluateOnNewDocument, page.AddScriptToEvaluateOnNewDocumentParams{Source: witness})
-	}
 }
 
 // turns changes the look of the tab.
@@ -239,19 +223,6 @@ func (b *tab) sees(selector, text string) {
 	b.until(fmt.Sprintf("[...document.querySelectorAll(%q)].some((e) => e.textContent.includes(%q))", selector, text))
 }
 
-// witnessed waits until such a text has been in view, however short, since the page was opened or
-// forget was called.
-func (b *tab) witnessed(what, text string) {
-	b.Helper()
-	b.until(fmt.Sprintf("[...witness.%s].some((seen) => seen.includes(%q))", what, text))
-}
-
-// forget clears the witness.
-func (b *tab) forget() {
-	b.Helper()
-	b.run("Object.values(witness).forEach((seen) => seen.clear())")
-}
-
 // click clicks on the first element of a selector until the element receives it. The page may redraw or
 // move the element between the search and the click.
 func (b *tab) click(selector string) {
@@ -264,13 +235,6 @@ func (b *tab) click(selector string) {
 			b.Fatal(err)
 		}
 	}
-}
-
-// mouse presses or releases the button of the mouse over an element.
-func (b *tab) mouse(selector string, event input.DispatchMouseEventType) {
-	b.Helper()
-	at := value[[]float64](b, fmt.Sprintf("(({x, y, width, height}) => [x + width / 2, y + height / 2])(document.querySelector(%q).getBoundingClientRect())", selector))
-	command(b, input.DispatchMouseEvent, input.DispatchMouseEventParams{Type: event, X: at[0], Y: at[1], Button: input.MouseButtonLeft, ClickCount: 1})
 }
 
 // press gives an element the focus and presses a key.

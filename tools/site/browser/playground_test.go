@@ -8,7 +8,6 @@ import (
 	"net/http/httptest"
 	"os"
 	"path/filepath"
-	"regexp"
 	"strings"
 	"testing"
 
@@ -18,20 +17,9 @@ import (
 // play opens the playground from disk, with a link's state, and waits until the visitor can act.
 func play(t *testing.T, l look, hash string) *tab {
 	t.Helper()
-	l.unwitnessed = true
 	b := open(t, "file://"+filepath.ToSlash(filepath.Join(site(t), "index.html"))+hash, l)
 	b.until(theirs)
 	return b
-}
-
-// follows follows a link to another state, and waits until the visitor can act.
-func (b *tab) follows(hash string) {
-	b.Helper()
-	b.do(chromedp.Evaluate[chromedp.Void](fmt.Sprintf(`new Promise((followed) => {
-		addEventListener('hashchange', followed, {once: true});
-		location.hash = %q;
-	})`, hash), chromedp.EvalAwaitPromise))
-	b.until(lesson + `.dataset.phase === 'asks'`)
 }
 
 // theirs is true when the visitor can act.
@@ -113,6 +101,9 @@ func TestPlaygroundActions(t *testing.T) {
 	b := play(t, still, "")
 	b.byKeys = true
 	b.row("foos", "example-foo web 2 2 True Available")
+	b.run(`
+		window.moving = 0;
+		new MutationObserver(() => { moving += document.querySelectorAll('.token').length; }).observe(document.querySelector('.lane'), {childList: true});`)
 	for _, test := range []struct{ do, table, want string }{
 		{"create other theirs 1", "foos", "other theirs 1 1 True Available"},
 		{"scale other theirs 3", "foos", "other theirs 3 3 True Available"},
@@ -138,6 +129,9 @@ func TestPlaygroundActions(t *testing.T) {
 		b.row(test.table, test.want)
 	}
 	b.until(`document.querySelectorAll('#foos tr:not(.gone, .note) td').length === 0 && document.querySelectorAll('#deployments tbody tr:not(.gone, .note)').length === 1`)
+	if moving := value[int](b, `moving`); moving > 0 {
+		t.Errorf("%d things move", moving)
+	}
 }
 
 // captions records each headline of the picture once, in order.
@@ -176,9 +170,6 @@ func (b *tab) plays(answer string) []string {
 	}
 }
 
-// mostCaptions is how many captions a visitor reads in one lesson.
-const mostCaptions = 16
-
 // In each lesson the visitor has to answer and to act. The picture plays the consequences of the action
 // step by step, and stops on the lesson's step; then the result is shown. The test compares only
 // captions whose order does not depend on the faster informer.
@@ -213,13 +204,12 @@ func TestPlaygroundLessons(t *testing.T) {
 				left = left[1:]
 			}
 		}
-		if len(left) > 1 || got[len(got)-1] != left[0] || len(got) > mostCaptions {
+		if len(left) > 1 || got[len(got)-1] != left[0] {
 			t.Errorf("lesson %d: the captions are %q, want in this order %s", i+1, got, want.captions)
 		}
 		b.until(lesson + `.dataset.phase === 'seen'`)
 		b.sees("#nth", fmt.Sprintf(" · %d ✓ %d ✗", (i+1)/2, (i+2)/2))
 		b.until(fmt.Sprintf(lesson+`.querySelector('details').open === %t`, i%2 == 0)) // A wrong answer opens the explanation.
-		b.shot(fmt.Sprint(i + 1))
 		b.sees("#last", want.last)
 		b.sees(".objects tbody tr", want.row)
 		b.click(next)
@@ -243,46 +233,13 @@ func TestPlaygroundPuzzle(t *testing.T) {
 	}
 	b.do(chromedp.Evaluate[chromedp.Void](`for (const button of document.querySelectorAll('#wrong [data-send]')) { button.dataset.do !== 'none' && button.click(); }`))
 	b.sees("#solved", " moves.")
-	const link = `document.querySelector('#challenge').getAttribute('href')`
-	score, found := value[string](b, `document.querySelector('#solved').textContent`), value[string](b, link)
 	if told := value[string](b, `document.querySelector('#truth').innerText`); strings.Count(told, ".go") != 1 {
 		t.Errorf("what is true of the bug: %s", told)
 	}
 	b.until(lesson + `.dataset.phase === 'seen'`)
-	b.shot("found")
-
-	// The link has the score and the same bug, but does not name it.
-	b.follows("#lesson=1")
-	b.follows(found)
-	moves := regexp.MustCompile(`\d+ moves`).FindString(score)
-	b.sees("#beat", moves)
-	if strings.Contains(found, "-") || !strings.HasSuffix(found, "&moves="+strings.Fields(moves)[0]) {
-		t.Errorf("the link of %q is %s", score, found)
-	}
-	bug := strings.Fields(score)[1]
-	b.drawer(`[data-do="` + bug + `"]`)
-	b.push(`[data-do="` + bug + `"]`)
-	b.sees("#solved", bug+" in 1 move.")
-	b.click(next)
-	b.until(`location.hash === '#puzzle' && document.querySelector('#beat').textContent === ''`)
 }
 
-// A lesson that cannot end reports that, and can be set up again.
-func TestPlaygroundLessonDisturbed(t *testing.T) {
-	t.Parallel()
-	b := play(t, laptop, "#lesson=6")
-	b.acts("kill") // Without a controller, the act of this lesson has no end.
-	b.click(".drawer:popover-open .close")
-	b.click("#tour > form:not([hidden]) .guess input")
-	b.click(act)
-	b.until(lesson + `.dataset.phase === 'lost'`)
-	b.click(act)
-	b.until(lesson + `.dataset.phase === 'asks'`)
-	b.row("foos", "example-foo web 2 2 True Available")
-}
-
-// The whole first screen is in view without scrolling, no text of a lesson has four lines, and every
-// text is readable, also in the drawers.
+// The whole first screen is in view without scrolling, and every text is readable, in the dark and on a phone.
 func TestPlaygroundOneScreen(t *testing.T) {
 	t.Parallel()
 	const regions = "#lessons, .objects, #picture, #last, .drawers"
@@ -306,82 +263,6 @@ func TestPlaygroundOneScreen(t *testing.T) {
 		b.plays("input:not([data-right])")
 		b.until(lesson + `.dataset.phase === 'seen' && document.querySelectorAll('.token').length === 0`) // A token may cover a text.
 		b.shot(test.name + "-seen")
-		const long = `[...document.querySelectorAll('#tour > form')].flatMap((form) => {
-			const {hidden, dataset: {phase}} = form;
-			form.hidden = false;
-			const long = ['asks', 'seen'].flatMap((phase) => {
-				form.dataset.phase = phase;
-				return [...form.querySelectorAll('.say, .came, .seen > p')].filter((p) => p.offsetHeight > 3.2 * parseFloat(getComputedStyle(p).lineHeight)).map((p) => p.innerText);
-			});
-			form.hidden = hidden;
-			form.dataset.phase = phase;
-			return long;
-		})`
-		if texts := value[[]string](b, long); len(texts) > 0 {
-			t.Errorf("%s: longer than three lines: %q", test.name, texts)
-		}
 		b.readable(test.name, 20)
-		for _, drawer := range []string{"break", "past"} {
-			b.click("[popovertarget=" + drawer + "]")
-			b.shot(test.name + "-" + drawer)
-			b.readable(test.name+", "+drawer, 20)
-			b.click(".drawer:popover-open .close")
-		}
 	}
-}
-
-// With reduced motion nothing travels, and the captions are the same. Meanwhile the deleted object's
-// row is marked as gone, next to the two wanted rows.
-func TestPlaygroundStill(t *testing.T) {
-	t.Parallel()
-	b := play(t, look{width: 1280, height: 800, still: true}, "")
-	b.byKeys = true
-	b.run(captions + `
-		window.seen = {moving: 0, missing: []};
-		new MutationObserver(() => {
-			seen.moving += document.querySelectorAll('.token').length;
-			if (document.querySelector('#deployments .gone')) { seen.missing.push(document.querySelector('#pair').innerText.replace(/\s+/g, ' ')); }
-		}).observe(document.querySelector('.play'), {subtree: true, childList: true});`)
-	if got := b.plays("[data-right]"); got[len(got)-1] != "POST Deployment web: created again" {
-		t.Errorf("the captions are %q", got)
-	}
-	b.until(`document.activeElement.matches('.next')`)
-	if moving := value[int](b, `seen.moving`); moving > 0 {
-		t.Errorf("%d things move", moving)
-	}
-	if missing := value[string](b, `seen.missing.at(-1) ?? ''`); missing != "Wanted 2 There 0" {
-		t.Errorf("while the Deployment is gone the page says %q", missing)
-	}
-	b.sees("#heard", "web: deleted → created · ")
-}
-
-// A link selects a bug and faults by their names only.
-func TestPlaygroundLinks(t *testing.T) {
-	t.Parallel()
-	b := play(t, phone, "#bug=no-retry&luck=refuse-creates,no-such-luck")
-	b.sees("#truth div:not([hidden])", "the bug no-retry.It does not retry after a failure.")
-	b.sees("#on", "Refuse creates")
-	b.sees("#on", "bug no-retry")
-	b.row("foos", "example-foo web 2 0 False Forbidden")
-	b.drawer("[data-do=no-retry]")
-	b.until(`[...document.querySelectorAll('#wrong .now')].filter((e) => e.checkVisibility()).map((e) => e.textContent).join().startsWith('Now refuse creates, delete')`)
-	b.follows("#create+%3Cimg%20src=x%3E;drop+tables&luck=%3Cscript%3E&bug=none;kill")
-	b.row("foos", "example-foo web 2 2 True Available")
-	b.until(`document.querySelectorAll('#on button').length === 0`)
-}
-
-// Without its program the page reports the missing file, and the lesson can still be read.
-func TestPlaygroundWithoutProgram(t *testing.T) {
-	t.Parallel()
-	folder := t.TempDir()
-	if err := os.CopyFS(folder, os.DirFS(site(t))); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.Remove(filepath.Join(folder, "playground", "part1.js")); err != nil {
-		t.Fatal(err)
-	}
-	b := open(t, "file://"+filepath.Join(folder, "index.html")+"#lesson=3", laptop)
-	b.sees("#loading", "part1.js is missing")
-	b.until(lesson + `.querySelector('h2').textContent === 'Old news' && document.querySelector('#visit').disabled`)
-	b.forgive("ERR_FILE_NOT_FOUND")
 }

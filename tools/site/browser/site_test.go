@@ -87,32 +87,22 @@ func TestSiteCanBeRead(t *testing.T) {
 // contrasts returns every visible text whose contrast with its background is below WCAG AA: 4.5, or 3
 // for large text.
 const contrasts = `(() => {
-	const rgb = (c) => { const m = c.match(/[\d.]+/g).map(Number); return {r: m[0], g: m[1], b: m[2], a: m[3] ?? 1}; };
-	const light = ({r, g, b}) => { const [x, y, z] = [r, g, b].map((v) => { v /= 255; return v <= 0.03928 ? v / 12.92 : ((v + 0.055) / 1.055) ** 2.4; }); return 0.2126 * x + 0.7152 * y + 0.0722 * z; };
-	const over = (top, under) => ({r: top.r * top.a + under.r * (1 - top.a), g: top.g * top.a + under.g * (1 - top.a), b: top.b * top.a + under.b * (1 - top.a), a: 1});
+	const rgb = (color) => color.match(/[\d.]+/g).map(Number);
+	const light = (color) => rgb(color).slice(0, 3).map((v) => (v / 255 <= 0.03928 ? v / 255 / 12.92 : ((v / 255 + 0.055) / 1.055) ** 2.4))
+		.reduce((sum, v, i) => sum + v * [0.2126, 0.7152, 0.0722][i], 0);
 	const ground = (e) => {
-		if (!e) { return {r: 255, g: 255, b: 255, a: 1}; }
-		const shape = e instanceof SVGTextElement && (e.parentElement.querySelector('.part-box, .token-shape'));
-		const style = getComputedStyle(shape && !/name|note/.test(e.getAttribute('class').replace('part-name', '')) ? shape : e);
-		const color = shape && style.fill.startsWith('rgb') ? rgb(style.fill) : rgb(style.backgroundColor);
-		return color.a === 1 ? color : over(color, ground(e.parentElement));
+		const color = e ? getComputedStyle(e).backgroundColor : 'rgb(255, 255, 255)';
+		return (rgb(color)[3] ?? 1) === 1 ? color : ground(e.parentElement);
 	};
-	const low = [];
-	let n = 0;
-	for (const e of document.querySelectorAll('body *')) {
-		if (e.closest('.hidden, .skip, noscript, defs') || e.disabled || ![...e.childNodes].some((c) => c.nodeType === 3 && c.data.trim()) || !e.getClientRects().length) { continue; }
-		const style = getComputedStyle(e);
-		const color = rgb(e instanceof SVGElement ? style.fill : style.color);
-		const under = ground(e);
-		const [a, b] = [light(over(color, under)), light(under)].sort((x, y) => y - x);
-		const ratio = (a + 0.05) / (b + 0.05);
-		const size = parseFloat(style.fontSize);
-		n++;
-		if (ratio < (size >= 24 || size >= 18.66 && style.fontWeight >= 700 ? 3 : 4.5)) {
-			low.push(e.textContent.trim().slice(0, 40) + ' (' + (e.getAttribute('class') ?? e.tagName) + '): ' + ratio.toFixed(2));
-		}
-	}
-	return {low, n};
+	const texts = [...document.querySelectorAll('body *:not(svg *)')].filter((e) => !e.closest('.hidden, .skip, noscript') && !e.disabled && e.getClientRects().length
+		&& [...e.childNodes].some((c) => c.nodeType === 3 && c.data.trim()));
+	const low = texts.filter((e) => {
+		const {color, fontSize, fontWeight} = getComputedStyle(e);
+		const [a, b] = [light(color), light(ground(e))].sort((x, y) => y - x);
+		const large = parseFloat(fontSize) >= 24 || parseFloat(fontSize) >= 18.66 && fontWeight >= 700;
+		return (a + 0.05) / (b + 0.05) < (large ? 3 : 4.5);
+	});
+	return {low: low.map((e) => e.textContent.trim().slice(0, 40)), n: texts.length};
 })()`
 
 // readable fails unless the page has at least so many texts, each is readable on its background, and
