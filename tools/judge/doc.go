@@ -43,11 +43,17 @@
 // Package internal/court is the command. Below it are four packages, described in their doc.go. Each imports
 // only the ones after it:
 //
-//   - anykind has the scenarios for any other kind, and learns the right results.
-//   - scenario has the scenarios for Foos.
-//   - stage runs one scenario: it restarts the program when it exits, like a kubelet, and limits it to a
-//     namespace, so most scenarios run in parallel.
-//   - verdict has the properties, the history past the proxy, and the explanations.
+//   - anykind judges a program about any other kind by a script: baseline.go learns the right results,
+//     script_scenarios.go has the scenarios, and kind.go is the built-in script of a kind in memory.
+//   - scenario has the scenarios for Foos in scenarios.go. Their steps are in situations.go, faults.go and
+//     hostile.go, admission.go (a quota and a webhook) and users.go (actions of users).
+//   - stage runs one scenario. world.go starts a control plane. program.go and supervise.go start the program as
+//     a process group and restart it when it exits, like a kubelet. stage.go gives it a namespace and a proxy.
+//     confined.go limits the program to this namespace, so most scenarios run in parallel. canary.go measures when
+//     the machine is slow. wait.go has the waits of a step.
+//   - verdict has the properties. history.go watches past the proxy. converged.go compares the present state with
+//     the oracle of this repository's tests. review.go checks every revision. report.go prints the result,
+//     explanations.go explains it.
 //
 // Situations run on a whole control plane. Faults run on an API server alone: the judge plays the controllers
 // of Deployments (play.go) and quotas, so only the program takes time.
@@ -76,7 +82,8 @@
 // ignored in scenarios that start late.
 //
 // Then the judge plays the scenarios for any kind. It kills the program, rejects its writes, starts it late,
-// makes it miss events and serves old lists. It changes or deletes its objects, or takes their names. A row
+// makes it miss events, serves old lists and starts a second process. It changes or deletes its objects, or takes
+// their names. A row
 // has – for a property that the scenario does not check. It has – in all columns, with the reason, if nothing
 // was tested: the program creates no object, or no request met the fault.
 //
@@ -97,13 +104,13 @@
 //
 // A stage then has an in-memory API server (kit/testkit) and the program as a function,
 // in virtual time (testing/synctest): memory.go. The scenarios, the properties and the explanations are the
-// same. It plays 42 of the 46 scenarios. The others, and the final test, need a control plane. Each request takes 2 ms of virtual time, and a program that sends 5,000 is stopped. quick.go
+// same. It plays 41 of the 45 scenarios. The others, and the final test, need a control plane. Each request takes 2 ms of virtual time, and a program that sends 5,000 is stopped. quick.go
 // plays in another process, so that a panic ends only one scenario. It gives up a scenario after a minute of
 // real time.
 //
-// A folder with config/crd.yaml and config/sample.yaml is about that kind (kind.go). The judge learns the
-// right results from a run without a fault, and plays 24 scenarios for any kind. The user changes the first
-// value of the spec that the schema lets change.
+// A folder with config/crd.yaml and config/sample.yaml is about that kind. The judge then plays the scenarios
+// for any kind with a built-in script: a user creates the sample, changes the first value of its spec that the
+// schema lets change, and deletes it. The learned result is not printed.
 //
 // A restarted program runs in the same process: package variables keep their values, even after a kill. A
 // killed program continues until its next request, which fails.
@@ -114,9 +121,12 @@
 //     less often falls short. A slow machine extends all waits: canary.go keeps measuring how long an event takes.
 //   - A scenario that falls short in parallel is repeated alone. One that falls short on a slow machine is
 //     repeated, too. The repetition counts. So a program with a fixed port takes longer: use -beside 1.
+//   - A ConfigMap that elects a leader (client-go before 0.24) counts as an object of the program.
 //   - A program may watch more than Foos and Deployments. It sees other resources of the whole cluster.
 //   - Behind a proxy that loses bookmarks a program has 150 s to work anyway, or to exit. A log line or an unready
 //     probe is not enough: logs may stay unread, and the judge does not see probes.
+//   - The proxy plays quotas and webhooks, not the API server. A program that creates objects by server-side apply
+//     keeps its owner references in owner-stripped.
 //   - Only the scenario idle checks P2 over a long time; elsewhere the program must be silent for 2 s.
 //   - A stale start needs a program that accepts cached lists (resourceVersion=0). client-go's informers do so
 //     when the API server has no streaming lists. stale-start rejects streaming lists, stale-start-streaming

@@ -42,9 +42,22 @@ func (s Snapshot) Add(name string, object *unstructured.Unstructured, kept func(
 	})
 }
 
+// Unmanaged stands for the managers of an object without metadata.managedFields, which the API server in memory
+// does not keep.
+const Unmanaged = ""
+
 // WrittenBy returns the fields that these managers have written.
 func WrittenBy(object *unstructured.Unstructured, kept func(manager string) bool) *fieldpath.Set {
 	written := fieldpath.NewSet()
+	if len(object.GetManagedFields()) == 0 && kept(Unmanaged) {
+		sent := object.DeepCopy().Object
+		for _, field := range []string{"uid", "resourceVersion", "creationTimestamp", "deletionTimestamp", "deletionGracePeriodSeconds", "generation", "name", "namespace"} {
+			unstructured.RemoveNestedField(sent, "metadata", field)
+		}
+		delete(sent, "kind")
+		delete(sent, "apiVersion")
+		return fieldpath.SetFromValue(value.NewValueInterface(sent))
+	}
 	for _, entry := range object.GetManagedFields() {
 		var fields fieldpath.Set
 		if kept(entry.Manager) && fields.FromJSON(entry.FieldsV1.GetRawReader()) == nil {
@@ -63,8 +76,8 @@ func at(value any, path fieldpath.Path) any {
 	case map[string]any:
 		return at(in[ptr.Deref(path[0].FieldName, "")], path[1:])
 	case []any:
-		for _, item := range in {
-			if leadsTo(path[0], item) {
+		for i, item := range in {
+			if leadsTo(path[0], i, item) {
 				return at(item, path[1:])
 			}
 		}
@@ -72,8 +85,11 @@ func at(value any, path fieldpath.Path) any {
 	return nil
 }
 
-// leadsTo reports whether a path element selects a list item, by its value or by its keys.
-func leadsTo(step fieldpath.PathElement, item any) bool {
+// leadsTo reports whether a path element selects a list item, by its index, its value or its keys.
+func leadsTo(step fieldpath.PathElement, i int, item any) bool {
+	if step.Index != nil {
+		return *step.Index == i
+	}
 	if step.Value != nil {
 		return value.Equals(*step.Value, value.NewValueInterface(item))
 	}
@@ -179,7 +195,7 @@ func (l Leaf) Other() any {
 // Made reports whether these managers have written the object itself, not only a subresource such as its
 // status.
 func Made(object *unstructured.Unstructured, kept func(manager string) bool) bool {
-	return slices.ContainsFunc(object.GetManagedFields(), func(entry metav1.ManagedFieldsEntry) bool {
+	return len(object.GetManagedFields()) == 0 && kept(Unmanaged) || slices.ContainsFunc(object.GetManagedFields(), func(entry metav1.ManagedFieldsEntry) bool {
 		return entry.Subresource == "" && kept(entry.Manager)
 	})
 }

@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net/http"
 	"slices"
 	"strings"
 	"sync"
@@ -62,7 +61,7 @@ func judgeAll(ctx context.Context, j *stage.Judge, worlds stage.Worlds, chosen [
 	if err != nil {
 		return err
 	}
-	return judgeEach(ctx, worlds, inOrder(append(alone, doubtful...)), report)
+	return judgeEach(ctx, worlds, inOrder(append(alone, doubtful...), chosen), report)
 }
 
 // judgeEach runs scenarios one after the other. It repeats one that falls short on a slow machine.
@@ -128,9 +127,9 @@ func resultOf(ctx context.Context, w *stage.World, sc *stage.Scenario) (verdict.
 	r := newResult(sc, s, why, time.Since(begin))
 	r.Slow = len(w.Canary.Slow(begin)) > 0
 	if seen, repeated := w.Judge.Once.Load(sc.Name); repeated && !r.Short() {
-		remark := fmt.Sprintf("%s failed in parallel with other scenarios and passed alone, so the failure does not count: %s", sc.Name, seen)
+		remark := fmt.Sprintf("%s failed in parallel and passed alone, so it does not count: %s", sc.Name, seen)
 		if strings.Contains(remark, "address already in use") {
-			remark = "Two processes of the program use the same port, so some scenarios ran twice: let it take a free port (port 0), or pass JUDGE='-beside 1'"
+			remark = "Two copies of the program use the same port, so some scenarios ran twice: use a free port (0), or JUDGE='-beside 1'"
 		}
 		w.Judge.Remark(remark)
 	}
@@ -148,24 +147,7 @@ func forget(w *stage.World, sc *stage.Scenario, r verdict.Result) {
 }
 
 // helpless is the reason to judge nothing more.
-const helpless = "even without a fault the program does not reach the desired state"
-
-// beyond describes the program's Events and conditions. Foos do not ask for them: they are reported, not
-// judged.
-func beyond(s *stage.Stage) string {
-	events, conditions := 0, []string(nil)
-	for _, r := range s.Proxy.Log() {
-		if r.Target.Resource == "events" && r.Method != http.MethodGet {
-			events++
-		}
-	}
-	if f := s.History.Foos["a"]; f != nil {
-		for _, c := range f.Status.Conditions {
-			conditions = append(conditions, c.Type)
-		}
-	}
-	return fmt.Sprintf("for two new Foos it sent %d Events; the conditions in their status: %s", events, cmp.Or(strings.Join(conditions, ", "), "none"))
-}
+const helpless = "even without a fault the program does not reach the required state"
 
 func play(ctx context.Context, w *stage.World, sc *stage.Scenario) (*stage.Stage, error) {
 	switch {
@@ -183,8 +165,6 @@ func play(ctx context.Context, w *stage.World, sc *stage.Scenario) (*stage.Stage
 		return s, err
 	case sc.Name == "create" && slices.ContainsFunc(s.Findings, func(f verdict.Finding) bool { return f.Property&verdict.P1 != 0 }):
 		w.Hopeless = helpless
-	case sc.Name == "create" && w.Judge.Kind == nil:
-		w.Judge.Remark(beyond(s))
 	case sc.Name == scenario.FaultFree && w.Baseline == "":
 		// The rename may be the cause: try again without it.
 		w.Judge.Stays = true
@@ -202,11 +182,7 @@ func playEach(ctx context.Context, w *stage.World, sc *stage.Scenario) (s *stage
 		most = 3
 	}
 	for n := 1; n <= min(w.Writes, most); n++ {
-		steps := []stage.Step{scenario.CreateAndChange, scenario.SameEnd}
-		if w.Judge.Kind != nil {
-			steps = []stage.Step{anykind.Added, anykind.Kept(verdict.P6, verdict.Different, true), anykind.ChangedByUser, anykind.Kept(verdict.P6, verdict.Different, false)}
-		}
-		if s, err = w.Perform(ctx, sc, append([]stage.Step{scenario.AtWrite(n, sc.PerWrite)}, steps...)...); err != nil {
+		if s, err = w.Perform(ctx, sc, scenario.AtWrite(n, sc.PerWrite), scenario.CreateAndChange, scenario.SameEnd); err != nil {
 			return s, err
 		}
 		if len(s.Findings) > 0 {
@@ -215,7 +191,7 @@ func playEach(ctx context.Context, w *stage.World, sc *stage.Scenario) (s *stage
 		}
 	}
 	if s == nil {
-		return nil, stage.NotJudged("the program sends no write in the steps")
+		return nil, stage.NotJudged("the program sends no write")
 	}
 	s.Remarks = append(s.Remarks, fmt.Sprintf("%d of %d writes", min(w.Writes, most), w.Writes))
 	return s, nil

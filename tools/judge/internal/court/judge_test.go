@@ -26,7 +26,7 @@ func TestChoose(t *testing.T) {
 		{"killed", false, nil},
 		{"renamed-back|rename", false, []string{"rename", scenario.FaultFree, "renamed-back"}},
 	} {
-		chosen, err := choose(options{scenario: test.scenario, quick: test.quick})
+		chosen, err := choose(scenario.All, options{scenario: test.scenario, quick: test.quick})
 		var names []string
 		for _, s := range chosen {
 			names = append(names, s.Name)
@@ -46,8 +46,8 @@ func TestQuickScript(t *testing.T) {
 
 func TestCaveats(t *testing.T) {
 	isCaveat := func(s stage.Scenario) bool { return s.Caveat }
-	without, err := choose(options{})
-	with, errWith := choose(options{caveats: true})
+	without, err := choose(scenario.All, options{})
+	with, errWith := choose(scenario.All, options{caveats: true})
 	if err := errors.Join(err, errWith); err != nil || slices.ContainsFunc(without, isCaveat) || !slices.ContainsFunc(with, isCaveat) {
 		t.Errorf("without -caveats %d scenarios run, with it %d (%v)", len(without), len(with), err)
 	}

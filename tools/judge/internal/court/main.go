@@ -42,13 +42,13 @@ func Main() {
 		flag.PrintDefaults()
 	}
 	flag.BoolVar(&o.quick, "quick", false, "the shorter half of the scenarios: a minute instead of 4 to 15")
-	flag.IntVar(&o.beside, "beside", 8, "how many scenarios run in parallel, if they allow it")
+	flag.IntVar(&o.beside, "beside", 8, "how many scenarios run in parallel, if they do not disturb each other")
 	flag.BoolVar(&o.list, "list", false, "print the scenarios and the properties that each judges")
 	flag.StringVar(&o.scenario, "scenario", "", "`regexp`: only scenarios whose whole name matches, as in 'rename|killed-.*'")
-	flag.BoolVar(&o.caveats, "caveats", false, "also play the known limitations in controller/foo/doc.go")
+	flag.BoolVar(&o.caveats, "caveats", false, "also run the scenarios for the limitations in controller/foo/doc.go")
 	flag.StringVar(&o.json, "json", "", "write the verdict to this `file` as JSON")
-	flag.StringVar(&o.script, "script", "", "judge a program about any kind with the script in this `file`, which may contain the command")
-	flag.StringVar(&o.learned, "learned", "", "with -script: write the learned result to this `file`, so that you can check and commit it")
+	flag.StringVar(&o.script, "script", "", "judge a program about any kind, by the script in this `file`, which may have the command")
+	flag.StringVar(&o.learned, "learned", "", "with -script: write the learned result to this `file`, to read and to commit")
 	flag.Parse()
 	o.args = flag.Args()
 	flag.Visit(func(f *flag.Flag) {
@@ -85,7 +85,6 @@ func do(ctx context.Context, o options) (short int, err error) {
 			return 0, err
 		}
 		t.Learned = o.learned
-		scenario.All = append([]stage.Scenario{{Name: scenario.FaultFree, What: "The script without a fault."}}, anykind.ScriptScenarios(t)...)
 		if t.Controller = strings.Join(o.args, " "); len(c.Args) == 0 {
 			c.Args, c.Dir = t.Command, filepath.Dir(t.File)
 			if len(c.Args) > 0 && strings.Contains(c.Args[0], "/") {
@@ -95,7 +94,7 @@ func do(ctx context.Context, o options) (short int, err error) {
 			}
 		}
 	}
-	chosen, err := choose(o)
+	chosen, err := choose(scenariosOf(t), o)
 	switch {
 	case err != nil:
 		return 0, err
@@ -104,9 +103,6 @@ func do(ctx context.Context, o options) (short int, err error) {
 			fmt.Printf("%-22s %-24s %s\n", s.Name, s.Judged, s.What)
 		}
 		return 0, nil
-	}
-	if t != nil { // The others are compared with it.
-		chosen = append(scenario.All[:1:1], slices.DeleteFunc(chosen, func(s stage.Scenario) bool { return s.Name == scenario.FaultFree })...)
 	}
 	if err := stage.CheckCommand(c.Args); err != nil {
 		return 0, err
@@ -125,7 +121,7 @@ func run(ctx context.Context, o options, chosen []stage.Scenario, c stage.Comman
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(j.Dir)) }()
 
-	fmt.Printf("judging: %s\nin %s, %d scenarios, judge of commit %s\n", strings.Join(c.Args, " "), c.Dir, len(chosen), verdict.ThisJudge())
+	fmt.Printf("judging: %s\nin %s, %d scenarios, judge %s\n", strings.Join(c.Args, " "), c.Dir, len(chosen), verdict.ThisJudge())
 	if c.Args[0] == "go" {
 		fmt.Println("go run links the program at each start: build a binary to make this faster")
 	}
@@ -138,9 +134,9 @@ func run(ctx context.Context, o options, chosen []stage.Scenario, c stage.Comman
 	defer func() { err = errors.Join(err, stage.Down(worlds)) }()
 	err = judgeProgram(ctx, j, worlds, chosen, report)
 	v.Seconds, v.Remarks = time.Since(v.Began).Round(time.Second).Seconds(), j.Remarks
-	sorted(v.Results)
+	sorted(v.Results, chosen)
 	if short = v.Print(os.Stdout); short > 0 {
-		fmt.Printf("\nTo see the events that the program receives and the writes that they cause: make look CONTROLLER='%s'\n", strings.Join(c.Args, " "))
+		fmt.Printf("\nTo see its events and requests, and the cause of each write: make look CONTROLLER='%s'\n", strings.Join(c.Args, " "))
 	}
 	v.Sum(os.Stdout, short)
 	if o.json != "" {
@@ -149,13 +145,21 @@ func run(ctx context.Context, o options, chosen []stage.Scenario, c stage.Comman
 	return short, err
 }
 
+// scenariosOf returns the scenarios of a script, or the ones about Foos.
+func scenariosOf(t *stage.Told) []stage.Scenario {
+	if t != nil {
+		return anykind.Scenarios(t)
+	}
+	return scenario.All
+}
+
 // choose returns the scenarios that the flags select.
-func choose(o options) (chosen []stage.Scenario, err error) {
+func choose(all []stage.Scenario, o options) (chosen []stage.Scenario, err error) {
 	wanted, err := regexp.Compile("^(" + o.scenario + ")$")
 	if err != nil {
 		return nil, fmt.Errorf("-scenario: %w", err)
 	}
-	for _, s := range scenario.All {
+	for _, s := range all {
 		named := o.scenario != "" && wanted.MatchString(s.Name)
 		if (named || o.scenario == "" && (o.caveats || !s.Caveat)) && (!o.quick || s.Quick) {
 			chosen = append(chosen, s)
@@ -164,28 +168,34 @@ func choose(o options) (chosen []stage.Scenario, err error) {
 	if len(chosen) == 0 {
 		return nil, fmt.Errorf("-scenario %q matches no scenario; -list shows all", o.scenario)
 	}
-	return withFaultFree(chosen), nil
+	return withFaultFree(all, chosen), nil
 }
 
-// withFaultFree adds the run without faults, before the faults, if any fault is chosen.
-func withFaultFree(chosen []stage.Scenario) []stage.Scenario {
+// withFaultFree adds the run without faults, before the faults, if any fault is chosen. A script begins with it.
+func withFaultFree(all, chosen []stage.Scenario) []stage.Scenario {
 	bare := func(s stage.Scenario) bool { return s.Bare }
 	is := func(s stage.Scenario) bool { return s.Name == scenario.FaultFree }
-	if !slices.ContainsFunc(chosen, bare) || slices.ContainsFunc(chosen, is) {
+	first := position(all, scenario.FaultFree)
+	if first > 0 && !slices.ContainsFunc(chosen, bare) || slices.ContainsFunc(chosen, is) {
 		return chosen
 	}
-	return inOrder(append(chosen, scenario.All[position(scenario.FaultFree)]))
+	return inOrder(append(chosen, all[first]), all)
 }
 
-func sorted(results []verdict.Result) {
-	slices.SortFunc(results, func(a, b verdict.Result) int { return cmp.Compare(position(a.Scenario), position(b.Scenario)) })
+// sorted sorts results in the order of the scenarios.
+func sorted(results []verdict.Result, order []stage.Scenario) {
+	slices.SortFunc(results, func(a, b verdict.Result) int {
+		return cmp.Compare(position(order, a.Scenario), position(order, b.Scenario))
+	})
 }
 
-func inOrder(chosen []stage.Scenario) []stage.Scenario {
-	slices.SortFunc(chosen, func(a, b stage.Scenario) int { return cmp.Compare(position(a.Name), position(b.Name)) })
+// inOrder sorts scenarios in the order of all.
+func inOrder(chosen, all []stage.Scenario) []stage.Scenario {
+	slices.SortFunc(chosen, func(a, b stage.Scenario) int { return cmp.Compare(position(all, a.Name), position(all, b.Name)) })
 	return chosen
 }
 
-func position(name string) int {
-	return slices.IndexFunc(scenario.All, func(s stage.Scenario) bool { return s.Name == name })
+// position returns the index of a scenario.
+func position(all []stage.Scenario, name string) int {
+	return slices.IndexFunc(all, func(s stage.Scenario) bool { return s.Name == name })
 }

@@ -25,7 +25,7 @@ func TestMistakes(t *testing.T) {
 		}
 		return ""
 	}, func(name string) (*stage.Told, []stage.Scenario) {
-		return nil, withFaultFree([]stage.Scenario{scenario.All[position(name)]})
+		return nil, withFaultFree(scenario.All, []stage.Scenario{scenario.All[position(scenario.All, name)]})
 	}, func(m mistakes.Mistake) []string { return []string{m.Says, m.File} })
 }
 
@@ -33,13 +33,7 @@ func TestMistakes(t *testing.T) {
 func TestScript(t *testing.T) {
 	judges(t, func(m mistakes.Mistake) string { return m.Script }, func(name string) (*stage.Told, []stage.Scenario) {
 		told := stage.Must(anykind.ReadScript("../../script/foos.yaml"))
-		chosen := []stage.Scenario{{Name: scenario.FaultFree}}
-		for _, sc := range anykind.ScriptScenarios(told) {
-			if sc.Name == name {
-				chosen = append(chosen, sc)
-			}
-		}
-		return told, chosen
+		return told, stage.Must(choose(scenariosOf(told), options{scenario: name}))
 	}, func(mistakes.Mistake) []string { return nil })
 }
 

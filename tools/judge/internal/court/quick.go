@@ -1,6 +1,7 @@
 package court
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -17,7 +18,6 @@ import (
 	"k8s.io/klog/v2"
 
 	"example.com/byhand/tools/judge/internal/court/anykind"
-	"example.com/byhand/tools/judge/internal/court/scenario"
 	"example.com/byhand/tools/judge/internal/court/stage"
 	"example.com/byhand/tools/judge/internal/court/verdict"
 )
@@ -36,29 +36,36 @@ func Play(t *testing.T, program stage.Contract) {
 	// One handler sleeps until a millisecond after the last error of the process, which may be in another
 	// scenario's virtual time.
 	utilruntime.ErrorHandlers = nil
-	k, err := anykind.ReadKind(".")
+	told, err := anykind.ReadKind(".")
 	if err != nil {
 		t.Fatal(err)
 	}
-	playable := anykind.KindScenarios(k, scenario.All)
-	j := &stage.Judge{Bound: stage.UsualBound, Contract: program, Kind: k}
+	all := scenariosOf(told)
+	j := &stage.Judge{Bound: stage.UsualBound, Contract: program, Told: told}
 	w := &stage.World{Bare: true}
 	w.Meet(j)
 	for _, name := range strings.Split(os.Getenv(left), ",") {
-		sc := playable[slices.IndexFunc(playable, func(sc stage.Scenario) bool { return sc.Name == name })]
+		sc := all[position(all, name)]
 		_ = lines.Encode(line{Begins: name})
-		inBubble(t, func(t *testing.T) {
-			r, err := resultOf(t.Context(), w, &sc)
-			if err != nil { // The program has never sent a request.
-				_ = lines.Encode(line{Broken: err.Error()})
-				os.Exit(failed)
-			}
-			hopeless := w.Hopeless == helpless || w.Stuck && sc.Calibrates
-			_ = lines.Encode(line{Result: &r, Remarks: j.Remarks, Hopeless: hopeless})
-			if w.Stuck || hopeless {
-				os.Exit(0)
-			}
-		})
+		r, learned, err := verdict.Result{}, true, error(nil)
+		play := func(_ context.Context, sc *stage.Scenario) (verdict.Result, error) {
+			inBubble(t, func(t *testing.T) { r, err = resultOf(t.Context(), w, sc) })
+			return r, err
+		}
+		if told != nil && sc.Calibrates {
+			r, learned, err = anykind.Learn(t.Context(), told, play)
+		} else {
+			_, err = play(t.Context(), &sc)
+		}
+		if err != nil { // The program has never sent a request.
+			_ = lines.Encode(line{Broken: err.Error()})
+			os.Exit(failed)
+		}
+		hopeless := w.Hopeless == helpless || w.Stuck && sc.Calibrates || !learned
+		_ = lines.Encode(line{Result: &r, Remarks: j.Remarks, Hopeless: hopeless})
+		if w.Stuck || hopeless {
+			os.Exit(0)
+		}
 	}
 	os.Exit(0)
 }
@@ -84,11 +91,11 @@ type line struct {
 
 // Quick judges the program in dir, in memory, and prints results to w as they arrive. command calls Play in
 // another process, because a panic of the program ends the whole process.
-func Quick(w io.Writer, dir, scenario string, command ...string) (short int, err error) {
+func Quick(w io.Writer, dir, only string, command ...string) (short int, err error) {
 	err = stage.Try(func() {
-		k := stage.Must(anykind.ReadKind(dir))
-		chosen := anykind.KindScenarios(k, stage.Must(choose(options{scenario: scenario})))
-		fmt.Fprintf(w, "%d scenarios in memory; the seconds are virtual time.\nThe API server in memory sets no defaults of built-in kinds: only a real one shows mistakes with them.\n%s\n", len(chosen), anykind.Words(k).Replace(verdict.Header()))
+		chosen := stage.Must(choose(scenariosOf(stage.Must(anykind.ReadKind(dir))), options{scenario: only}))
+		chosen = slices.DeleteFunc(chosen, func(sc stage.Scenario) bool { return sc.Real })
+		fmt.Fprintf(w, "%d scenarios in memory, in virtual time.\nBuilt-in kinds get no defaults in memory: a comparison with them shows only on a real API server.\n%s\n", len(chosen), verdict.Header())
 		v := verdict.Verdict{Began: time.Now()}
 		for hopeless := false; len(v.Results) < len(chosen) && !hopeless; {
 			hopeless = playOn(&v, w, chosen, dir, command)
@@ -96,12 +103,7 @@ func Quick(w io.Writer, dir, scenario string, command ...string) (short int, err
 		if len(v.Results) < len(chosen) {
 			v.Remarks = []string{"the other scenarios are not judged: " + helpless}
 		}
-		if k != nil {
-			for i := range v.Results {
-				anykind.InItsWords(k, &v.Results[i])
-			}
-		}
-		sorted(v.Results)
+		sorted(v.Results, chosen)
 		short = v.Print(w)
 		v.Sum(w, short)
 	})
@@ -141,9 +143,9 @@ func playOn(v *verdict.Verdict, w io.Writer, chosen []stage.Scenario, dir string
 			v.Add(w, *l.Result, len(chosen))
 		}
 	}
-	why := "The program exited: it called os.Exit, or panicked"
+	why := "The program exited: it called os.Exit, or a panic ended it"
 	if !watchdog.Stop() {
-		why = fmt.Sprintf("The program was stopped: for %s of real time it never blocked", hangs)
+		why = fmt.Sprintf("The program was killed: it has not waited once for %s of real time", hangs)
 	}
 	_ = run.Wait()
 	if playing != "" {

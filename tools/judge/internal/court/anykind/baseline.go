@@ -14,7 +14,6 @@ import (
 	"strings"
 	"time"
 
-	"example.com/byhand/tools/judge/internal/court/scenario"
 	"example.com/byhand/tools/judge/internal/court/stage"
 	"example.com/byhand/tools/judge/internal/court/verdict"
 	"example.com/byhand/tools/judge/script"
@@ -37,9 +36,8 @@ const (
 
 // learn plays the script without a fault until two runs end with the same objects, and keeps their common
 // values. It returns violations that occur even so.
-func learn(ctx context.Context, w *stage.World, play player) verdict.Result {
-	t := w.Judge.Told
-	sc := stage.Scenario{Name: scenario.FaultFree, What: "The script without a fault.", Judged: P1 | P2 | P3 | P4 | P7, Calibrates: true, Steps: []stage.Step{learned}}
+func learn(ctx context.Context, t *stage.Told, play player) verdict.Result {
+	sc := faultFree
 	var before []stage.End
 	short := 0 // A single failure does not count.
 	for range 6 {
@@ -58,7 +56,7 @@ func learn(ctx context.Context, w *stage.World, play player) verdict.Result {
 			before = t.Ends
 		}
 	}
-	stage.Check(errors.New("without a fault, the script has a different result each time"))
+	stage.Check(errors.New("without a fault the script ends in a different state each time"))
 	return verdict.Result{}
 }
 
@@ -69,7 +67,7 @@ func learned(s *stage.Stage) {
 	for i := range t.Steps {
 		plays(i)(s)
 		if !s.Quiet(silence, patienceAtRest) {
-			s.Fail(verdict.Found(P2, verdict.Noisy, time.Now(), "After %s has ended, the program keeps writing: in %s it was never silent for %s. The judge checks nothing else.", lastStep(s), patienceAtRest, silence))
+			s.Fail(verdict.Found(P2, verdict.Noisy, time.Now(), "%s has ended, and for %s the program has not been silent for %s. Nothing else is judged.", lastStep(s), patienceAtRest, silence))
 		}
 		t.Ends = append(t.Ends, ended(s))
 		counted(s)
@@ -82,10 +80,10 @@ func learned(s *stage.Stage) {
 func worthwhile(t *stage.Told) error {
 	switch {
 	case len(t.Users) == 0:
-		return stage.NotJudged(t.Wrong(t.Steps[0].At, "no step leaves an object in the namespace whose kind the program reads (it reads: %s). "+
-			"Is the script about a different kind? The judge cannot judge cluster-scoped kinds", listed(stage.Names(t.Resources()))).Error())
+		return stage.NotJudged(t.Wrong(t.Steps[0].At, "after no step does the namespace have an object of a kind that the program reads (it reads: %s). "+
+			"Is the script about a different kind? A kind without a namespace cannot be judged", listed(stage.Names(t.Resources()))).Error())
 	case !slices.ContainsFunc(t.Ends, func(end stage.End) bool { return len(end.Writes) > 0 }):
-		return stage.NotJudged(t.Wrong(t.Steps[0].At, "the program writes nothing in any step, so no verdict is possible. Is it waiting for leader election?").Error())
+		return stage.NotJudged(t.Wrong(t.Steps[0].At, "the program has written nothing in any step, so it cannot be judged. Does it wait to become leader?").Error())
 	}
 	return nil
 }
@@ -100,7 +98,7 @@ func ended(s *stage.Stage) (is stage.End) {
 		owned := len(t.Users) == 0
 		for _, o := range objects {
 			left += " " + o.Name
-			if o.IsUsers() {
+			if t.IsUsers(o) {
 				t.Users[o.Resource], owned = true, true
 			}
 			if t.IsMade(o) {
@@ -109,7 +107,7 @@ func ended(s *stage.Stage) (is stage.End) {
 		}
 		return owned || len(is.Made) == 0
 	}) {
-		s.Find(verdict.Found(P4, verdict.Orphaned, time.Now(), "After %s all of the user's objects are gone. After %s these objects are left:%s.", lastStep(s), collecting, left))
+		s.Find(verdict.Found(P4, verdict.Orphaned, time.Now(), "%s deleted the last object of the user. %s later these objects remain:%s.", lastStep(s), collecting, left))
 	}
 	is.Writes = s.Tries(s.Part.Began)
 	return is
@@ -148,7 +146,7 @@ func count(s *stage.Stage, sent []verdict.Request) {
 		// there were too many only if it also created more.
 		overlap := usual.most > max(before[resource], usual.end)
 		if n.most > usual.most && (!overlap || n.created > usual.created) {
-			s.Find(verdict.Found(P3, verdict.Twice, time.Now(), "In %s there were %d %s at the same time; without a fault there are at most %d.", lastStep(s), n.most, resource, usual.most))
+			s.Find(verdict.Found(P3, verdict.Twice, time.Now(), "In %s there were %d %s at the same time; without a fault there were at most %d.", lastStep(s), n.most, resource, usual.most))
 		}
 	}
 }
@@ -260,18 +258,28 @@ func listed(names []string) string { return cmp.Or(strings.Join(names, ", "), "n
 // player plays a scenario and returns its result.
 type player = func(ctx context.Context, sc *stage.Scenario) (verdict.Result, error)
 
-// LearnScript learns the results on a new control plane, and prints them. It reports whether there are
-// results to compare with.
+// Learn learns the results of the script without a fault. It reports whether there are results to compare with.
+func Learn(ctx context.Context, t *stage.Told, play player) (r verdict.Result, learned bool, err error) {
+	err = stage.Try(func() {
+		r = learn(ctx, t, play)
+		if learned = len(t.Ends) == len(t.Steps); learned {
+			learnHistory(ctx, t, play)
+		}
+	})
+	return r, learned, err
+}
+
+// LearnScript learns the results on a new control plane, and prints them.
 func LearnScript(ctx context.Context, w *stage.World, play player, report func(verdict.Result)) (learned bool, err error) {
 	t := w.Judge.Told
 	err = stage.Try(func() {
 		for _, crds := range t.CRDs {
 			stage.Check(w.Plane.Install(crds.Text))
 		}
-		t.Meet(w.Kube.Discovery())
-		r := learn(ctx, w, play)
-		if learned = len(t.Ends) == len(t.Steps); learned {
-			learnHistory(ctx, t, play)
+		var r verdict.Result
+		r, learned, err = Learn(ctx, t, play)
+		stage.Check(err)
+		if learned {
 			var text bytes.Buffer
 			print(t, &text)
 			fmt.Printf("\n%s", &text)

@@ -31,9 +31,9 @@ func TestScriptThatCannotBeJudged(t *testing.T) {
 	silent := worthwhile(told)
 	told.Ends = []stage.End{{}, {Writes: []verdict.Request{{}}}}
 	for want, err := range map[string]error{
-		"foos.yaml:6: no step leaves an object in the namespace": nobody,
-		"(it reads: configmaps)":                                 nobody,
-		"foos.yaml:6: the program writes nothing in any step":    silent,
+		"foos.yaml:6: after no step does the namespace have an object": nobody,
+		"(it reads: configmaps)":                                   nobody,
+		"foos.yaml:6: the program has written nothing in any step": silent,
 	} {
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("the error is %v, want one with %q", err, want)
@@ -70,7 +70,7 @@ func TestWhatIsRejected(t *testing.T) {
 		"/apis/authorization.k8s.io/v1/selfsubjectaccessreviews":               false,
 		"/apis/coordination.k8s.io/v1/namespaces/here/leases/a":                false,
 	} {
-		if got := scenario.WritesMade(s, httptest.NewRequest(http.MethodPut, path, nil)) && !judge.Spared(testkit.TargetOf(path)); got != want {
+		if got := scenario.WritesMade(s, httptest.NewRequest(http.MethodPut, path, nil)) && !stage.Spared(testkit.TargetOf(path)); got != want {
 			t.Errorf("%s is rejected: %t", path, got)
 		}
 	}
@@ -137,8 +137,8 @@ func TestCounted(t *testing.T) {
 		"a gap without a fault":                 {1, 1, []verdict.Request{remove, create}, []verdict.Request{remove, create}, true, []*verdict.Lesson{verdict.Gap}},
 		"a gap as without a fault":              {1, 1, []verdict.Request{remove, create}, []verdict.Request{remove, create}, false, nil},
 		"a gap because of a fault":              {1, 1, []verdict.Request{create, remove}, []verdict.Request{remove, create}, false, []*verdict.Lesson{verdict.Gap}},
-		"deleted with dependents orphaned":      {1, 1, []verdict.Request{lets, create}, []verdict.Request{lets, create}, true, nil},
-		"that, and a second one is deleted":     {1, 1, []verdict.Request{lets, create}, []verdict.Request{lets, remove, create, create}, false, []*verdict.Lesson{verdict.Gap}},
+		"deleted, and its dependents run on":    {1, 1, []verdict.Request{lets, create}, []verdict.Request{lets, create}, true, nil},
+		"that, and another is deleted":          {1, 1, []verdict.Request{lets, create}, []verdict.Request{lets, remove, create, create}, false, []*verdict.Lesson{verdict.Gap}},
 		"others delete some":                    {1, 0, nil, []verdict.Request{create}, false, nil},
 	} {
 		told := &stage.Told{Script: &script.Script{Steps: []script.Step{{}, {}}}, Ends: []stage.End{{Made: slices.Repeat([]*stage.Stored{pod}, test.before)},

@@ -21,6 +21,9 @@ import (
 // handler handles a request. If it returns false, the proxy forwards the request.
 type handler = func(w http.ResponseWriter, r *http.Request) (done bool)
 
+// Disturbance returns the handler of a stage.
+type Disturbance = func(*stage.Stage) handler
+
 // refuse responds with an error, as the API server does.
 func refuse(w http.ResponseWriter, code int) bool {
 	if code == http.StatusTooManyRequests {
@@ -62,12 +65,14 @@ func Overloaded(*stage.Stage) handler {
 }
 
 // Refusing rejects each write of an object that the program makes. If methods are given, it rejects only
-// these. Denied acts as a webhook that adds an identifier to each decision.
+// these. Denied acts as a webhook that adds an identifier to each decision; it admits the user's objects.
 func Refusing(code int, methods ...string) func(*stage.Stage) handler {
 	return func(s *stage.Stage) handler {
 		return func(w http.ResponseWriter, r *http.Request) bool {
 			switch {
 			case !WritesMade(s, r) || len(methods) > 0 && !slices.Contains(methods, r.Method):
+				return false
+			case code == Denied && slices.Contains(s.Users(), testkit.TargetOf(r.URL.Path).Resource):
 				return false
 			case code == Denied:
 				return answer(w, Denied, fmt.Sprintf("admission webhook %q denied the request: decision %s", "policy.example.com", uuid.NewUUID()))
@@ -83,15 +88,10 @@ func Refusing(code int, methods ...string) func(*stage.Stage) handler {
 // annotations or finalizers.
 func WritesMade(s *stage.Stage, r *http.Request) bool {
 	resource := testkit.TargetOf(r.URL.Path).Resource
-	switch {
-	case r.Method == http.MethodGet:
-		return false
-	case s.Judge.Foos():
-		return resource == "deployments"
-	case s.Judge.Told != nil:
-		return resource != "events"
+	if s.Judge.Foos() {
+		return r.Method != http.MethodGet && resource == "deployments"
 	}
-	return !slices.Contains(s.Ours(), resource)
+	return r.Method != http.MethodGet && resource != "events"
 }
 
 // bookmarkless makes the API server send no BOOKMARK event, as if a proxy had lost it.

@@ -12,7 +12,6 @@ import (
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"example.com/byhand/api/samplecontroller.k8s.io/v1alpha1"
 	"example.com/byhand/internal/tests/oracle"
@@ -26,7 +25,7 @@ func AtWrite(n int, fault testkit.Fault) stage.Step {
 	return func(s *stage.Stage) {
 		var writes atomic.Int64
 		s.Proxy.OnWrite(func(_ int, r *http.Request) testkit.Fault {
-			if !s.Judge.Spared(testkit.TargetOf(r.URL.Path)) && writes.Add(1) == int64(n) {
+			if !stage.Spared(testkit.TargetOf(r.URL.Path)) && writes.Add(1) == int64(n) {
 				return fault
 			}
 			return testkit.Pass
@@ -52,11 +51,11 @@ func blinded(s *stage.Stage, from time.Time) {
 
 // Disturbed takes steps while disturb handles the program's requests, for at least d. Spared requests pass.
 // Stage.Met counts the requests that disturb has handled.
-func Disturbed(d time.Duration, disturb func(*stage.Stage) handler, steps ...stage.Step) stage.Step {
+func Disturbed(d time.Duration, disturb Disturbance, steps ...stage.Step) stage.Step {
 	return func(s *stage.Stage) {
 		begin, handle := time.Now(), disturb(s)
 		s.Proxy.Intercept(func(w http.ResponseWriter, r *http.Request) bool {
-			met := !s.Judge.Spared(testkit.TargetOf(r.URL.Path)) && handle(w, r)
+			met := !stage.Spared(testkit.TargetOf(r.URL.Path)) && handle(w, r)
 			if met {
 				s.Met.Add(1)
 			}
@@ -209,14 +208,13 @@ func Contended(d time.Duration, steps ...stage.Step) stage.Step {
 	}
 }
 
-// touch changes an annotation of each Foo and Deployment, or of each object of the kind and the objects made
-// for it.
+// touch changes an annotation of each Foo and Deployment, or of each object that a script compares.
 func touch(s *stage.Stage, i int) {
-	if s.Judge.Kind != nil {
-		for _, path := range append(s.Made(), s.Api.Paths(s.Judge.Kind.Plural)...) {
-			s.Api.Edit(path, func(o *unstructured.Unstructured) {
-				o.SetAnnotations(map[string]string{"example.com/another": strconv.Itoa(i)})
-			})
+	if !s.Judge.Foos() {
+		_, objects := s.Look()
+		for _, o := range objects {
+			_, err := s.Client(o.Resource).Patch(s.Ctx, o.GetName(), stage.MergePatch, stage.Encoded(note(i)), metav1.PatchOptions{})
+			stage.Check(IgnoreNotFound(err))
 		}
 		return
 	}
@@ -229,9 +227,12 @@ func touch(s *stage.Stage, i int) {
 	}
 }
 
-// note returns a patch of an annotation.
+// Note is the annotation that another client writes in touch.
+const Note = "example.com/another"
+
+// note returns a patch of the annotation.
 func note(i int) stage.Object {
-	return stage.Object{"metadata": stage.Object{"annotations": stage.Object{"example.com/another": strconv.Itoa(i)}}}
+	return stage.Object{"metadata": stage.Object{"annotations": stage.Object{Note: strconv.Itoa(i)}}}
 }
 
 // apiServerFrozen stops the API server for d (SIGSTOP).

@@ -5,21 +5,18 @@ import (
 	"net/http/httptest"
 	"strings"
 	"testing"
-	"time"
 
-	"github.com/google/go-cmp/cmp"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/discovery"
 
 	"example.com/byhand/internal/tests"
 	"example.com/byhand/kit/testkit"
-	"example.com/byhand/tools/judge/internal/court/verdict"
 )
 
 // A program sees only the namespace of its stage. A script's program does so for each namespaced kind.
 func TestConfined(t *testing.T) {
 	ofScript := &Told{Namespaced: map[schema.GroupResource]bool{}}
-	ofScript.Meet(discovery.NewDiscoveryClientForConfigOrDie(tests.NewAPIServer().Config()))
+	ofScript.meet(discovery.NewDiscoveryClientForConfigOrDie(tests.NewAPIServer().Config()))
 	for _, told := range []*Told{nil, ofScript} {
 		var got, body string
 		s := &Stage{World: &World{Judge: &Judge{Told: told}}, Namespace: "here", Proxy: &testkit.Faults{}}
@@ -50,34 +47,5 @@ func TestConfined(t *testing.T) {
 				t.Errorf("%s sends %s", test.request, body)
 			}
 		}
-	}
-}
-
-// A ConfigMap that elects a leader is a lock from its creation on; any other is not.
-func TestConfinedLock(t *testing.T) {
-	var got []string
-	s := &Stage{World: &World{Judge: &Judge{}}, Namespace: "here", Proxy: &testkit.Faults{}}
-	s.confine(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { got = append(got, r.Method+" "+r.URL.Path) }))
-	for _, test := range []struct{ method, path, body string }{
-		{"GET", "/lock", ""},
-		{"POST", "", `{"metadata":{"name":"lock","annotations":{"control-plane.alpha.kubernetes.io/leader":"{}"}}}`},
-		{"GET", "/lock", ""},
-		{"PUT", "/lock", `{"metadata":{"name":"lock","annotations":{"control-plane.alpha.kubernetes.io/leader":"{}"}}}`},
-		{"POST", "", `{"metadata":{"name":"other"}}`},
-		{"GET", "/other", ""},
-	} {
-		r := httptest.NewRequest(test.method, "/api/v1/namespaces/default/configmaps"+test.path, strings.NewReader(test.body))
-		s.Proxy.ServeHTTP(httptest.NewRecorder(), r)
-	}
-	for _, r := range s.Requests(time.Time{}, func(verdict.Request) bool { return true }) {
-		if r.Target.Name == "lock" {
-			t.Errorf("%s counts, as if it were for an object that the program makes", r)
-		}
-	}
-	const at = "/api/v1/namespaces/"
-	want := []string{"GET " + at + "default/configmaps/lock", "POST " + at + "here-leases/configmaps", "GET " + at + "here-leases/configmaps/lock",
-		"PUT " + at + "here-leases/configmaps/lock", "POST " + at + "default/configmaps", "GET " + at + "default/configmaps/other"}
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("-want +got:\n%s", diff)
 	}
 }

@@ -15,8 +15,7 @@ type Judge struct {
 	Command Command
 	// Contract is the program, if it runs in memory.
 	Contract Contract
-	Kind     *Kind // nil: Foos, or Told
-	Told     *Told // nil: Foos, or Kind
+	Told     *Told // nil: Foos
 	Quick    bool
 	Dir      string // for files
 	// Bound is how long the program has to act, or ten times its time without faults if that is longer.
@@ -31,9 +30,6 @@ type Judge struct {
 	// How many scenarios may run in parallel; 0 is 1.
 	Beside int
 
-	// locks has the ConfigMaps that elect a leader, by namespace and name.
-	locks sync.Map
-
 	// Once has the first failure of each repeated scenario, by the scenario's name.
 	Once sync.Map
 
@@ -42,7 +38,7 @@ type Judge struct {
 }
 
 // Foos reports whether the program is about Foos, for which the judge has rules.
-func (j *Judge) Foos() bool { return j.Kind == nil && j.Told == nil }
+func (j *Judge) Foos() bool { return j.Told == nil }
 
 // Remark records a remark about the program, once.
 func (j *Judge) Remark(text string) {

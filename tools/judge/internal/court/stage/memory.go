@@ -37,17 +37,24 @@ var foos = sync.OnceValue(func() testkit.Resource {
 
 // openInMemory starts an API server in memory.
 func (s *Stage) openInMemory() {
-	more := append([]testkit.Resource{foos()}, builtin.Resources()...)
-	if s.Judge.Kind != nil {
-		more = append(more, s.Judge.Kind.Resource)
+	foos := Must(crd.Resource(Must(config.CRDs.ReadFile("crd/foos.samplecontroller.k8s.io.yaml"))))
+	more := append([]testkit.Resource{foos}, builtin.Resources()...)
+	if t := s.Judge.Told; t != nil {
+		more = append(more, t.Kind.Resource)
 	}
 	s.Api = tests.NewAPIServer(more...)
 	s.Api.AddNamespace(s.Namespace)
+	s.Api.AddNamespace(s.leases())
 	s.Proxy, s.stop = &s.Api.Faults, s.stopInMemory
 	s.Proxy.Kill = s.killAndStartAgain
 	past := &rest.Config{Host: "http://api.test", Transport: testkit.Transport{Handler: s.Proxy.Next}, QPS: -1}
 	s.Kube, s.Dynamic = kubernetes.NewForConfigOrDie(past), dynamic.NewForConfigOrDie(past)
-	s.History = Must(s.follow(s.Ctx, s.Namespace))
+	s.confine(s.Proxy.Next)
+	if s.Judge.Told != nil {
+		s.openScript()
+	} else {
+		s.History = Must(s.follow(s.Ctx, s.Namespace))
+	}
 	s.Playing.Go(func() { _ = Try(s.collectGarbage) })
 }
 
@@ -113,7 +120,7 @@ func (p *inMemory) began() time.Time { return p.started }
 
 func (p *inMemory) peak() uint64 { return 0 }
 
-func (p *inMemory) Words(int) string { return "\t(output is not kept in memory)" }
+func (p *inMemory) Words(int) string { return "\t(its output is not kept in memory)" }
 
 func (p *inMemory) Kill() { p.kill() }
 

@@ -12,7 +12,7 @@ import (
 // spared requests.
 func (s *Stage) Requests(since time.Time, want func(verdict.Request) bool) (found []verdict.Request) {
 	for _, line := range s.Proxy.Log() {
-		if r := (verdict.Request{Request: line}); !r.At.Before(since) && r.Target.Resource != "events" && !s.Judge.Spared(r.Target) && want(r) {
+		if r := (verdict.Request{Request: line}); !r.At.Before(since) && r.Target.Resource != "events" && !Spared(r.Target) && want(r) {
 			found = append(found, r)
 		}
 	}
@@ -25,11 +25,11 @@ func (s *Stage) heardSince(since time.Time) bool {
 	return len(log) > 0 && !log[len(log)-1].At.Before(since)
 }
 
-// lostLease reports whether the last request about a Lease, or another lock, has failed: then the program has
+// lostLease reports whether the last request about a Lease has failed: then the program has
 // to exit.
 func (s *Stage) lostLease() bool {
 	for _, r := range slices.Backward(s.Proxy.Log()) {
-		if s.Judge.isLock(r.Target) {
+		if r.Target.Resource == "leases" {
 			return r.Code == 0 || r.Code >= http.StatusBadRequest
 		}
 	}

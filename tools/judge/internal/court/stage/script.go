@@ -40,6 +40,8 @@ func ReadBody(r *http.Request) []byte {
 // Told is a user's script for a program about any kind, with the results of runs without a fault.
 type Told struct {
 	*script.Script
+	// Kind replaces the commands of the steps in memory. It is nil on a control plane.
+	Kind *Kind
 	// Controller is the command, if it is not the script's.
 	Controller string
 	// Namespaced has the resources whose objects are in a namespace.
@@ -84,8 +86,8 @@ type Part struct {
 	Dying      string // the version at which an object of the user was being deleted
 }
 
-// Meet finds the namespaced resources.
-func (t *Told) Meet(kube discovery.ServerResourcesInterface) {
+// meet finds the namespaced resources.
+func (t *Told) meet(kube discovery.ServerResourcesInterface) {
 	lists := Must(kube.ServerPreferredNamespacedResources())
 	for resource := range Must(discovery.GroupVersionResources(lists)) {
 		t.Namespaced[resource.GroupResource()] = true
@@ -140,19 +142,26 @@ func (t *Told) IsProgram(manager string) bool {
 }
 
 // isKept reports whether this manager's fields are compared: the program's, and kubectl's and the judge's,
-// which play the user.
+// which play the user. In memory only these write.
 func (t *Told) isKept(manager string) bool {
-	return strings.HasPrefix(manager, "kubectl") || manager == "judge" || t.IsProgram(manager)
+	return manager == script.Unmanaged || strings.HasPrefix(manager, "kubectl") || manager == "judge" || t.IsProgram(manager)
 }
 
-// openScript writes a kubeconfig for kubectl that bypasses the proxy and selects the stage's namespace.
-func (s *Stage) openScript(dir string) {
-	s.History = verdict.NewHistory()
+// openScript begins a script.
+func (s *Stage) openScript() {
+	s.History, s.Part = verdict.NewHistory(), &Part{Step: -1}
+	if t := s.Judge.Told; len(t.Namespaced) == 0 {
+		t.meet(s.Kube.Discovery())
+	}
+}
+
+// kubectl writes a kubeconfig for kubectl that bypasses the proxy and selects the stage's namespace.
+func (s *Stage) kubectl(dir string) {
 	config := Must(clientcmd.LoadFromFile(s.Plane.Kubeconfig))
 	for _, c := range config.Contexts {
 		c.Namespace = s.Namespace
 	}
-	s.Part = &Part{Kubeconfig: filepath.Join(dir, "kubectl"), Step: -1}
+	s.Part.Kubeconfig = filepath.Join(dir, "kubectl")
 	Check(clientcmd.WriteToFile(*config, s.Part.Kubeconfig))
 }
 
@@ -163,20 +172,26 @@ type Stored struct {
 	Name     string
 }
 
-// IsUsers reports whether kubectl has written the object.
-func (o *Stored) IsUsers() bool {
+// IsUsers reports whether the user has made the object: kubectl has written it, or in memory it has the kind.
+func (t *Told) IsUsers(o *Stored) bool {
+	if t.Kind != nil {
+		return o.GetKind() == t.Kind.Kind
+	}
 	return script.Made(o.Unstructured, func(manager string) bool { return strings.HasPrefix(manager, "kubectl") })
 }
 
-// Makes reports whether the program makes objects.
-func (t *Told) Makes() bool {
-	return slices.ContainsFunc(t.Ends, func(end End) bool { return len(end.Made) > 0 })
+// AllMade returns the program's objects after all steps.
+func (t *Told) AllMade() (all []*Stored) {
+	for _, end := range t.Ends {
+		all = append(all, end.Made...)
+	}
+	return all
 }
 
 // IsMade reports whether an object is the program's. If the program creates none of a kind, it only changes
 // other clients' objects.
 func (t *Told) IsMade(o *Stored) bool {
-	return !o.IsUsers() && t.SentFor(o) != nil && script.Made(o.Unstructured, t.IsProgram)
+	return !t.IsUsers(o) && t.SentFor(o) != nil && (t.Kind != nil || script.Made(o.Unstructured, t.IsProgram))
 }
 
 // Look returns the stored objects of the resources that the program has requested, with the values that it or
@@ -202,7 +217,7 @@ func (s *Stage) Look() (_ script.Snapshot, objects []*Stored) {
 	maps.DeleteFunc(now, func(name, _ string) bool { return usual[name] == "" })
 	for _, o := range objects {
 		if begins := o.GetName(); t.Generated[o.Resource.Resource] && t.IsMade(o) {
-			o.Name = o.Resource.Resource + " " + generatedFrom(o, objects)
+			o.Name = o.Resource.Resource + " " + t.generatedFrom(o, objects)
 			words = append(words, begins, "GENERATED")
 		}
 		now.Add(o.Name, o.Unstructured, t.isKept)
@@ -211,10 +226,10 @@ func (s *Stage) Look() (_ script.Snapshot, objects []*Stored) {
 }
 
 // generatedFrom returns a stable name for an object whose name changes every time: its prefix.
-func generatedFrom(o *Stored, objects []*Stored) string {
+func (t *Told) generatedFrom(o *Stored, objects []*Stored) string {
 	begins := o.GetGenerateName()
 	for _, users := range objects {
-		if name := users.GetName() + "-"; users.IsUsers() && strings.HasPrefix(o.GetName(), name) && len(name) > len(begins) {
+		if name := users.GetName() + "-"; t.IsUsers(users) && strings.HasPrefix(o.GetName(), name) && len(name) > len(begins) {
 			begins = name
 		}
 	}
@@ -232,6 +247,9 @@ const MostLines = 12
 // word adds to a finding how to reproduce it and how to allow it. It returns false if the script allows it
 // already.
 func (t *Told) word(sc *Scenario, f *verdict.Finding) bool {
+	if t.Kind != nil {
+		return true
+	}
 	if len(f.Allow) == 0 {
 		f.Allow = []string{sc.Name + " " + (f.Property & (sc.Judged | verdict.P7)).String()}
 	}
@@ -245,7 +263,7 @@ func (t *Told) word(sc *Scenario, f *verdict.Finding) bool {
 	if t.Controller != "" {
 		again += fmt.Sprintf(" CONTROLLER='%s'", t.Controller)
 	}
-	f.Text += fmt.Sprintf("\nTo repeat it: %s. To accept it, add to %s:\nallow:\n- %s",
+	f.Text += fmt.Sprintf("\nReproduce it: %s. If it is intended, add to %s:\nallow:\n- %s",
 		again, filepath.Base(t.File), strings.Join(f.Allow[:min(len(f.Allow), MostLines)], "\n- "))
 	return true
 }

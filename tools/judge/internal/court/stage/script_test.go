@@ -25,14 +25,14 @@ func TestWord(t *testing.T) {
 	sc := &Scenario{Name: "drift"}
 	f := verdict.Found(verdict.P1, verdict.Drifted, time.Now(), "seen")
 	f.Allow = []string{"drift pods .spec.image", "drift desks .spec.seats", "drift desks .spec.seats"}
-	want := "seen\nTo repeat it: make judge SCRIPT=desk/judge.yaml JUDGE='-scenario drift' CONTROLLER='./mine -v'. " +
-		"To accept it, add to judge.yaml:\nallow:\n- drift desks .spec.seats"
+	want := "seen\nReproduce it: make judge SCRIPT=desk/judge.yaml JUDGE='-scenario drift' CONTROLLER='./mine -v'. " +
+		"If it is intended, add to judge.yaml:\nallow:\n- drift desks .spec.seats"
 	if is := told.word(sc, &f); !is || f.Text != want {
 		t.Errorf("is it a finding? %t: %q, want %q", is, f.Text, want)
 	}
 	f.Allow = []string{"drift pods .spec.image"}
 	if told.word(sc, &f) {
-		t.Error("what is meant so is a finding")
+		t.Error("an allowed finding is reported")
 	}
 }
 

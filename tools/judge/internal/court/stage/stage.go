@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net/http"
 	"os"
 	"slices"
 	"sync"
@@ -80,6 +81,8 @@ type Stage struct {
 	Alone     time.Duration // how long a good Foo takes alone
 	Part      *Part         // the state of a script
 
+	change atomic.Pointer[func(r *http.Request, object Object)] // see Mutate
+
 	// Met is how many requests have met a fault.
 	Met atomic.Int64
 
@@ -133,7 +136,7 @@ func (w *World) Perform(ctx context.Context, sc *Scenario, steps ...Step) (*Stag
 	if errors.Is(err, errShort) {
 		err = nil
 		if t := s.Judge.Told; t != nil && !sc.Calibrates && len(s.Findings) > 0 && s.Part.Step >= 0 {
-			s.Remark("the scenario ended at step %s: the judge checks later steps once you have fixed or allowed this", t.Steps[s.Part.Step].Name)
+			s.Remark("the scenario has ended with step %s: later steps are not judged until this is fixed or allowed", t.Steps[s.Part.Step].Name)
 		}
 	}
 	return s, err
@@ -146,7 +149,7 @@ func (s *Stage) open() {
 	} else {
 		s.openBehindProxy()
 	}
-	if s.History.Unplayed = s.Scenario.Unplayed; s.Bare && !s.Scenario.Unplayed {
+	if s.History.Unplayed = s.Scenario.Unplayed; s.Bare && s.Judge.Foos() && !s.Scenario.Unplayed {
 		s.Playing.Go(func() { _ = Try(s.playDeployments) })
 	}
 	Check(s.StartProgram())
@@ -164,7 +167,8 @@ func (s *Stage) openBehindProxy() {
 	s.confine(s.Proxy.Next)
 	s.through = Must(proxy.Kubeconfig(dir))
 	if s.Judge.Told != nil {
-		s.openScript(dir)
+		s.openScript()
+		s.kubectl(dir)
 	} else {
 		s.History = Must(s.follow(s.Ctx, s.Namespace))
 	}

@@ -82,7 +82,7 @@ func (s *Stage) KillPrograms() {
 	s.freeLeases()
 }
 
-// freeLeases removes the Leases and other locks of ended processes: waiting for their expiry would show
+// freeLeases removes the Leases of ended processes: waiting for their expiry would show
 // nothing.
 func (s *Stage) freeLeases() {
 	if s.Api != nil {
@@ -92,7 +92,6 @@ func (s *Stage) freeLeases() {
 		return
 	}
 	_ = s.Kube.CoordinationV1().Leases(s.leases()).DeleteCollection(s.Ctx, metav1.DeleteOptions{}, metav1.ListOptions{})
-	_ = s.Kube.CoreV1().ConfigMaps(s.leases()).DeleteCollection(s.Ctx, metav1.DeleteOptions{}, metav1.ListOptions{})
 }
 
 // stopPrograms stops all processes with SIGTERM, and prevents restarts.

@@ -15,7 +15,7 @@ func TestTry(t *testing.T) {
 		t.Error("it goes on")
 	})
 	if err != refused || !undone {
-		t.Errorf("the error is %v, and what was deferred is done: %t", err, undone)
+		t.Errorf("the error is %v, and the deferred call has run: %t", err, undone)
 	}
 	if err := Try(func() { Check(nil) }); err != nil {
 		t.Error(err)

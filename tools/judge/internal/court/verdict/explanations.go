@@ -20,7 +20,7 @@ var (
 		"controller/foo/reconcile.go: a reconcile compares states, whatever event enqueued the key",
 	}
 	Untouched = &Lesson{
-		"The program has written nothing at all: no event enqueued this Foo, or the reconcile found no difference.",
+		"The program has written nothing at all: no event led it to this object, or it found nothing to do.",
 		"",
 		"controller/handlers.go: which event enqueues which Foo; controller/foo/reconcile.go: the reconcile",
 	}
@@ -125,7 +125,7 @@ var (
 		"controller/readyourwrites.go: no reconcile before the cache shows the last write; the names never change",
 	}
 	LeftOver = &Lesson{
-		"The old Deployment keeps running, because its owner still exists, and costs money unnoticed.",
+		"The old object stays, because its owner still exists. No user looks for it.",
 		"kubernetes/sample-controller#75: changing deploymentName creates a new Deployment and leaves the old one",
 		"controller/foo/rename.go",
 	}

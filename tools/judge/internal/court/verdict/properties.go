@@ -10,31 +10,43 @@ import (
 type Properties uint8
 
 const (
-	P1 Properties = 1 << iota // converges, and stays
-	P2                        // silence
-	P3                        // never two Deployments
-	P4                        // no orphan
-	P5                        // writes nothing foreign
-	P6                        // the same end as without the fault
-	P7                        // bounded
-	P8                        // a good Foo does not wait for bad ones
+	// P1: it converges. Each Foo has its Deployment and a true status.availableReplicas. If another owner has the
+	// name, the Foo has no Deployment and no replicas. The program does not undo this.
+	P1 Properties = 1 << iota
+	// P2: it is silent. When there is nothing to do, it writes no Foo and no Deployment. Events and Leases do not
+	// count.
+	P2
+	// P3: a Foo never controls two Deployments, except between a rename and its clean-up.
+	P3
+	// P4: no Deployment remains of a deleted Foo, or of a name that a Foo had.
+	P4
+	// P5: it never writes a Deployment that its Foo does not control, or the spec of a Foo.
+	P5
+	// P6: after a fault, the Deployments and the status are the same as without it.
+	P6
+	// P7: it sends few requests while they fail, or while its writes are undone. It needs at most 1 GiB, and does
+	// not exit.
+	P7
+	// P8: a good Foo takes at most 5 times as long with bad Foos as alone, plus 2 s.
+	P8
 )
 
+// property has a property's name and its meaning in a few words.
 type property struct {
-	bit               Properties
-	name, short, says string
+	bit         Properties
+	name, short string
 }
 
 // all are the properties, in the order of the columns.
 var all = []property{
-	{P1, "P1", "converges", "It converges, and stays: each Foo has the one Deployment that it asks for and the correct status.availableReplicas. If another owner has the Deployment's name, the Foo has no Deployment and reports 0. The program does not undo a state that it has reached."},
-	{P2, "P2", "silent", "Silence: if nothing differs, it writes no Foo and no Deployment. Events and Leases do not count."},
-	{P3, "P3", "never two", "Never two: at no revision does one Foo control two Deployments, except during a rename."},
-	{P4, "P4", "no orphan", "No orphan: no Deployment remains of a deleted Foo, or under an earlier name of a Foo."},
-	{P5, "P5", "nothing foreign", "Nothing foreign: it never writes a Deployment that no Foo controls, or the spec of a Foo."},
-	{P6, "P6", "the same end", "The same end: after a fault, the Deployments and the status are the same as without the fault."},
-	{P7, "P7", "bounded", "Bounded: while its requests fail or its writes are undone, it sends few requests. It uses at most 1 GiB, and does not exit."},
-	{P8, "P8", "no good Foo waits", "A good Foo does not wait for bad ones: it takes at most 5 times as long as alone, plus 2 s."},
+	{P1, "P1", "converges"},
+	{P2, "P2", "is silent"},
+	{P3, "P3", "never two"},
+	{P4, "P4", "no orphan"},
+	{P5, "P5", "nothing foreign"},
+	{P6, "P6", "same end"},
+	{P7, "P7", "bounded"},
+	{P8, "P8", "no delay by bad objects"},
 }
 
 // String returns "P1 P3" for P1|P3.

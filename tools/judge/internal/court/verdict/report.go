@@ -40,7 +40,7 @@ type violation struct {
 // Verdict is the content of the file of -json.
 type Verdict struct {
 	Command []string `json:"command"`
-	// Judge is the commit that the judge was built from, and Flags are its flags, without -json.
+	// Judge is the version of the judge, and Flags are its flags, without -json.
 	Judge   string    `json:"judge,omitempty"`
 	Flags   []string  `json:"flags,omitempty"`
 	Quick   bool      `json:"quick"`
@@ -165,29 +165,13 @@ func (v *violation) print(w io.Writer) {
 	fmt.Fprintf(w, "    Done right: %s\n", v.Right)
 }
 
-// ThisJudge returns the commit that this program was built from.
+// ThisJudge returns the version of this program, which names its commit.
 func ThisJudge() string {
 	info, ok := debug.ReadBuildInfo()
 	if !ok {
-		return unknown
+		return "unknown"
 	}
-	return commitOf(info.Settings)
-}
-
-// unknown is the commit of a build without version control data, such as go run's.
-const unknown = "unknown"
-
-func commitOf(settings []debug.BuildSetting) string {
-	commit, changed := unknown, ""
-	for _, s := range settings {
-		switch {
-		case s.Key == "vcs.revision":
-			commit = s.Value
-		case s.Key == "vcs.modified" && s.Value == "true":
-			changed = ", with changes that are not committed"
-		}
-	}
-	return commit + changed
+	return info.Main.Version
 }
 
 // Save writes the verdict as JSON.

@@ -132,7 +132,7 @@ func (r *review) foreignWrite(v version, before *appsv1.Deployment) {
 	case was == "" && !v.deleted && !equality.Semantic.DeepEqual(owned(before), owned(d)):
 		r.add(P5, Foreign, v, "the program wrote Deployment %s, which no Foo controlled: %s.", d.Name, difference(before, d))
 	case was != "" && owner != "" && owner != was:
-		r.add(P5, Foreign, v, "the program took Deployment %s from the Foo that controlled it, and gave it to a different Foo.", d.Name)
+		r.add(P5, Foreign, v, "the program took Deployment %s from the Foo that controlled it, for a different Foo.", d.Name)
 	case was != "" && owner == was && oracle.Replicas(before) != oracle.Replicas(d) && r.foos[was] != nil && !slices.Contains(r.foos[was].asked, oracle.Replicas(d)):
 		r.add(P5, Foreign, v, "the program gave Deployment %s %d replicas. Foo %s, which controls it, never asked for that number.", d.Name, oracle.Replicas(d), r.foos[was].Name)
 	}
@@ -187,7 +187,7 @@ func (r *review) emptied(v version, before *appsv1.Deployment, owner *fooSoFar) 
 			return
 		}
 	}
-	r.add(P1, Gap, v, "the program deleted Deployment %s. Foo %s asks for %s, and now controls no Deployment.", v.deployment.Name, owner.Name, owner.Spec.DeploymentName)
+	r.add(P1, Gap, v, "the program deleted Deployment %s. Foo %s asks for %s, and has no Deployment now.", v.deployment.Name, owner.Name, owner.Spec.DeploymentName)
 }
 
 // owned returns the fields that only a Deployment's controller may write. The controllers of Kubernetes write
