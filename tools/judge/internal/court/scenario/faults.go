@@ -150,14 +150,25 @@ func tells(name string, available int32) stage.Step {
 }
 
 // Gone rejects watches from a version up to now (410 Gone). It does not end open ones, see Cut.
-func Gone(s *stage.Stage) {
+func Gone(s *stage.Stage) { s.Proxy.Intercept(gone(s)) }
+
+func gone(s *stage.Stage) handler {
 	now, _ := strconv.ParseUint(Version(s), 10, 64)
-	s.Proxy.Intercept(func(w http.ResponseWriter, r *http.Request) bool {
+	return func(w http.ResponseWriter, r *http.Request) bool {
 		query := r.URL.Query()
 		from, err := strconv.ParseUint(query.Get("resourceVersion"), 10, 64)
 		old := err == nil && from > 0 && from < now && query.Get("watch") != "" && query.Get("sendInitialEvents") == ""
 		return old && slices.Contains(s.Resources(), testkit.TargetOf(r.URL.Path).Resource) && refuse(w, http.StatusGone)
-	})
+	}
+}
+
+// foosFirst is Gone while Deployments are still unreadable: the events of the relisted Foos come before the
+// deletion of a Deployment is seen, so they do not lead to its Foo.
+func foosFirst(s *stage.Stage) handler {
+	gone, unreadable := gone(s), Unreadable(s)
+	return func(w http.ResponseWriter, r *http.Request) bool {
+		return testkit.TargetOf(r.URL.Path).Resource == "deployments" && unreadable(w, r) || gone(w, r)
+	}
 }
 
 // Cut ends the open watches in the middle of their streams.

@@ -71,7 +71,7 @@ var All = []stage.Scenario{
 			// Only the missed deletion leads to d.
 			Disturbed(8*time.Second, Unreadable, Cut, changeFoo("a", stage.Object{"replicas": 3}), deleteDeployment("d"),
 				DeleteFoo("b", metav1.DeletePropagationBackground), createFooAgain("b", "b", 2), DeleteFoo("c", metav1.DeletePropagationBackground)),
-			Gone, converged}},
+			Disturbed(30*time.Second, foosFirst), Gone, converged}},
 	{Name: "replicasets-refused", What: "A quota admits no ReplicaSet, so that a Deployment makes no progress: the status is true, and the program leaves it as it is.",
 		Judged: P1 | P2 | P3 | P5, Bare: true,
 		Steps: []stage.Step{stage.PodsAtMost(0, createFoo("a", "a", 1), until("a", "stuck", isStuck), stage.Silent, claimsNothing("a"), idle(5*time.Second)),
