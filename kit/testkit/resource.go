@@ -4,6 +4,7 @@ import (
 	"net/http"
 	"path"
 	"slices"
+	"strings"
 
 	appsv1 "k8s.io/api/apps/v1"
 	coordinationv1 "k8s.io/api/coordination/v1"
@@ -75,6 +76,8 @@ func (r *Resource) validate(before, object *unstructured.Unstructured) error {
 		wrong = validation.ValidateObjectMetaAccessorUpdate(object, before, metadata)
 		old = before.Object
 	}
+	// An API server replaces managedFields before it validates the object.
+	wrong = slices.DeleteFunc(wrong, func(e *field.Error) bool { return strings.HasPrefix(e.Field, "metadata.managedFields") })
 	if r.Schema != nil {
 		wrong = append(wrong, r.Schema.Validate(object.Object, old)...)
 	}
