@@ -77,7 +77,7 @@ func Scenarios(t *stage.Told) []stage.Scenario {
 	}
 	add(P2, "restart", "The program is restarted, and nothing has changed: it writes nothing.", atMost, silently(scenario.WhileDown(), (*stage.Stage).Ready, scenario.Wait(12*time.Second)), keeps)
 	add(P2, "idle", "Nothing happens for 65 s: the program writes nothing.", atMost, silently(scenario.Wait(65*time.Second)))
-	add(0, "drift", "A user changes each value that the program has set.", atMost, driftEach, keeps)
+	add(0, "drift", "A user changes each value that the program has set.", atMost, driftEach, keepsAfterFight)
 	add(0, "deleted", "A user deletes the program's objects.", makes, atMost, deleteMade, keeps)
 	add(P2|P5, "name-taken", "Other clients' objects have the names of the program's objects. They change, and are then deleted.", makes, namesTaken)
 	add(0, "dying", "The user's objects are being deleted, and a finalizer keeps them. Then their dependents are deleted: the program does not recreate them.", makes, atMost, die)
@@ -408,6 +408,10 @@ func die(s *stage.Stage) {
 	}
 }
 
+// keepsAfterFight is keeps for a program that repeats its writes: it may report a fight until its write has
+// held for a minute, and doubles its pauses.
+func keepsAfterFight(s *stage.Stage) { keepsWithin(s, 2*max(s.Bound, stage.UsualBound)) }
+
 // opposeFirst keeps changing the first value that the program sets back: P7.
 func opposeFirst(s *stage.Stage) {
 	_, objects := s.Look()
@@ -416,8 +420,7 @@ func opposeFirst(s *stage.Stage) {
 			if _, back := setsBack(s, o, leaf); back {
 				oppose := func(s *stage.Stage) { change(s, o, leaf, leaf.Other()) }
 				s.Take(scenario.Meanwhile(5*time.Millisecond, oppose, scenario.FewTries(false, 15, verdict.Endless, scenario.Wait(15*time.Second))))
-				// A program may report the fight until its write has held for a minute, and doubles its pauses.
-				keepsWithin(s, 2*max(s.Bound, stage.UsualBound))
+				keepsAfterFight(s)
 				return
 			}
 		}
