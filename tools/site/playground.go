@@ -76,7 +76,8 @@ func program(root string) (map[string][]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	build := exec.Command("go", "build", "-trimpath", "-ldflags=-s -w", "-o", file, "./tools/playground/lab/tab")
+	// -l: without inlining the program is a seventh smaller.
+	build := exec.Command("go", "build", "-trimpath", "-ldflags=-s -w", "-gcflags=all=-l", "-o", file, "./tools/playground/lab/tab")
 	build.Dir, build.Stderr = root, os.Stderr
 	build.Env = append(os.Environ(), "GOOS=js", "GOARCH=wasm", "GOWORK="+workspace)
 	fmt.Println("Building the playground's program, the first time a minute or two")
