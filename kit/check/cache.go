@@ -67,7 +67,7 @@ func (r *reconciled) test(k *Kind, late *Cache) {
 	again, _, err := r.call()
 	for _, write := range again {
 		if slices.Contains(sent, write) {
-			r.Fatalf("reconcile.go sends %s again, while the cache of %s does not show yet what was written: after each write, r.Writes.Await", write, late.resource)
+			r.Fatalf("reconcile.go sends %s again, while the cache of %s does not show the first one yet: after each write, call r.Writes.Await", write, late.resource)
 		}
 	}
 	r.succeeds(err)
@@ -103,7 +103,7 @@ func (r *reconciled) show(late *Cache) {
 		for _, stored := range r.List(c.resource) {
 			object := reflect.New(c.typ).Interface().(runtime.Object)
 			if err := runtime.DefaultUnstructuredConverter.FromUnstructured(stored.Object, object); err != nil {
-				r.Fatalf("%s cannot hold what is stored of %s: %v", c.typ, c.resource, err)
+				r.Fatalf("%s cannot hold an object of %s: %v", c.typ, c.resource, err)
 			}
 			object.GetObjectKind().SetGroupVersionKind(schema.GroupVersionKind{}) // as a client does
 			objects, c.shown = append(objects, object), append(c.shown, object.DeepCopyObject())
@@ -151,7 +151,7 @@ func (r *reconciled) rest() {
 		case len(sent) > 0:
 			last = sent
 		case requeueAfter > 0:
-			r.Fatalf("nothing is to do, and reconcile.go asks for another reconcile after %s: for ever", requeueAfter)
+			r.Fatalf("nothing is left to do, but reconcile.go returns the delay %s, so it runs forever", requeueAfter)
 		default:
 			return
 		}

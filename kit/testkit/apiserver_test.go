@@ -27,9 +27,9 @@ func TestGarbage(t *testing.T) {
 	}{
 		{"the owner is there", metav1.OwnerReference{Kind: "Deployment", Name: "a"}, false},
 		{"it is gone", metav1.OwnerReference{Kind: "Deployment", Name: "b"}, true},
-		{"another one has its name", metav1.OwnerReference{Kind: "Deployment", Name: "a", UID: "other"}, true},
-		{"its kind is none", metav1.OwnerReference{Kind: "Deployments", Name: "b"}, false},
-		{"its version is none", metav1.OwnerReference{APIVersion: "apps/v2", Kind: "Deployment", Name: "b"}, false},
+		{"a new object has its name", metav1.OwnerReference{Kind: "Deployment", Name: "a", UID: "other"}, true},
+		{"its kind is not served", metav1.OwnerReference{Kind: "Deployments", Name: "b"}, false},
+		{"its version is not served", metav1.OwnerReference{APIVersion: "apps/v2", Kind: "Deployment", Name: "b"}, false},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			s := tests.NewAPIServer()
