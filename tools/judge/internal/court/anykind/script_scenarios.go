@@ -73,7 +73,7 @@ func Scenarios(t *stage.Told) []stage.Scenario {
 	}))
 	if n > 1 {
 		add(0, "events-missed", "The watches are cut, and reads fail, while the script continues after its first step. The old watches cannot be resumed (410 Gone).", missed)
-		add(0, "stale-start", "The program starts after each step, and its first list of the user's objects is old: from before the step, and from when one of them was being deleted. The API server rejects streaming lists.", steps(n, stale))
+		add(0, "stale-start", "The program starts after each step, and its first list of the user's objects is old: from before the step, and from when one of them was being deleted. The API server rejects streaming lists.", steps(n, stale), met)
 	}
 	add(P2, "restart", "The program is restarted, and nothing has changed: it writes nothing.", atMost, silently(scenario.WhileDown(), (*stage.Stage).Ready, scenario.Wait(12*time.Second)), keeps)
 	add(P2, "idle", "Nothing happens for 65 s: the program writes nothing.", atMost, silently(scenario.Wait(65*time.Second)))

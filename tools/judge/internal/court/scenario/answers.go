@@ -125,10 +125,11 @@ func Hanging(d time.Duration) func(*stage.Stage) handler {
 	}
 }
 
-// travel makes lists of these resources that allow an old answer (resourceVersion=0) return an earlier
-// version. It forwards streaming lists. If streaming is false it rejects them, like an API server without
-// support for them.
-func travel(resources []string, to string, streaming bool) handler {
+// travel makes lists of the user's objects that allow an old answer (resourceVersion=0) return an earlier
+// version, and counts them in Stage.Met. It forwards streaming lists. If streaming is false it rejects them,
+// like an API server without support for them.
+func travel(s *stage.Stage, to string, streaming bool) handler {
+	resources := s.Users()
 	return func(w http.ResponseWriter, r *http.Request) bool {
 		query := r.URL.Query()
 		if r.Method != http.MethodGet || !slices.Contains(resources, testkit.TargetOf(r.URL.Path).Resource) || testkit.TargetOf(r.URL.Path).Name != "" {
@@ -141,6 +142,7 @@ func travel(resources []string, to string, streaming bool) handler {
 			query.Set("resourceVersion", to)
 			query.Set("resourceVersionMatch", string(metav1.ResourceVersionMatchExact))
 			r.URL.RawQuery = query.Encode()
+			s.Met.Add(1)
 		}
 		return false
 	}

@@ -198,7 +198,7 @@ func StartAsOf(s *stage.Stage, version string, d time.Duration, streaming bool) 
 	for _, resource := range s.Users() {
 		defer s.Proxy.HoldWatches(resource)()
 	}
-	s.Proxy.Intercept(travel(s.Users(), version, streaming))
+	s.Proxy.Intercept(travel(s, version, streaming))
 	defer s.Proxy.Intercept(nil)
 	s.KillPrograms()
 	stage.Check(s.StartProgram())
