@@ -11,8 +11,8 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	eventsv1 "k8s.io/api/events/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/validate/content"
 	"k8s.io/apimachinery/pkg/api/validation"
-	pathvalidation "k8s.io/apimachinery/pkg/api/validation/path"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -87,7 +87,7 @@ func (r *Resource) validate(before, object *unstructured.Unstructured) error {
 // validateName is a validation.ValidateNameFunc.
 func (r *Resource) validateName(name string, prefix bool) []string {
 	if r.builtIn() {
-		return pathvalidation.ValidatePathSegmentName(name, prefix)
+		return content.IsPathSegmentName(name)
 	}
 	return validation.NameIsDNSSubdomain(name, prefix)
 }

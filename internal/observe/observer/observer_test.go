@@ -41,10 +41,6 @@ func observing() *Observer {
 	return r
 }
 
-func say(r *Observer, text string) int64 {
-	return r.record(&trace.Step{Part: trace.PartProgram, What: trace.Said, Text: text}, nil, nil)
-}
-
 // kept publishes all steps and returns the kept ones.
 func kept(r *Observer) (steps []trace.Step) {
 	late(r, func() {})

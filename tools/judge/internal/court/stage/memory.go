@@ -37,8 +37,7 @@ var foos = sync.OnceValue(func() testkit.Resource {
 
 // openInMemory starts an API server in memory.
 func (s *Stage) openInMemory() {
-	foos := Must(crd.Resource(Must(config.CRDs.ReadFile("crd/foos.samplecontroller.k8s.io.yaml"))))
-	more := append([]testkit.Resource{foos}, builtin.Resources()...)
+	more := append([]testkit.Resource{foos()}, builtin.Resources()...)
 	if t := s.Judge.Told; t != nil {
 		more = append(more, t.Kind.Resource)
 	}
