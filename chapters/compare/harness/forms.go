@@ -32,7 +32,7 @@ const sample = "k8s.io/sample-controller"
 var forms = []form{
 	// By default it has 16 workers and no limit of requests.
 	{name: "byhand", pkg: "example.com/byhand", edits: []edit{
-		{"kit/events/events.go", "if r.accept(kind) {", "if false {"},
+		{"kit/events/events.go", "if limiter.TryAccept() {", "if false && limiter.TryAccept() {"},
 	}},
 	// As shipped it has 2 workers and client-go's limit of 5 requests a second.
 	{name: "sample-controller", pkg: sample, edits: []edit{

@@ -71,7 +71,7 @@ var All = []Mistake{
 		Scenario: "name-taken", Script: "name-taken", Says: "damages another owner's object", File: "controller/foo/blocked.go"},
 	{Name: "no event leads to the Foo that waits for the name", Before: "informer.FoosNaming(foos.Store)", After: "func(metav1.Object) []cache.ObjectName { return nil }",
 		Scenario: "name-freed", Says: "no event led it to this object", File: "controller/handlers.go"},
-	{Name: "the old Deployment stays", Before: "\tfor _, old := range earlier {\n\t\tif err == nil {", After: "\tfor _, old := range earlier {\n\t\tif err != nil {",
+	{Name: "the old Deployment stays", Before: "\tfor _, old := range earlier {\n\t\tif err == nil {", After: "\tfor _, old := range earlier {\n\t\tif false {",
 		Scenario: "rename", Script: "fresh-rename", Says: "The old object stays", File: "controller/foo/rename.go"},
 	{Name: "the status waits for the write", Before: "return 0, errors.Join(r.writeDeployment(ctx, foo), r.writeStatus(ctx, foo))", After: "if err := r.writeDeployment(ctx, foo); err != nil {\n\t\treturn 0, err\n\t}\n\treturn 0, r.writeStatus(ctx, foo)",
 		Scenario: "webhook-down", Says: "While writes fail, users look at the status", File: "controller/foo/reconcile.go"},
