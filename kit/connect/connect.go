@@ -54,9 +54,12 @@ func Config(o Options) (config *rest.Config, namespace string, err error) {
 		return nil, "", ExplainConfig(err)
 	}
 	files := rules.GetLoadingPrecedence()
+	if !clientcmdapi.IsConfigEmpty(&kubeconfig) {
+		if err := complete(kubeconfig, cmp.Or(o.Context, kubeconfig.CurrentContext)); err != nil {
+			return nil, "", fmt.Errorf("%s: %w", strings.Join(files, ", "), err)
+		}
+	}
 	switch config, err = loader.ClientConfig(); {
-	case clientcmd.IsEmptyConfig(err) && !clientcmdapi.IsConfigEmpty(&kubeconfig):
-		return nil, "", fmt.Errorf("%s: the current context, %q, names no cluster that has a server: `kubectl config get-contexts` lists the contexts", strings.Join(files, ", "), cmp.Or(o.Context, kubeconfig.CurrentContext))
 	case clientcmd.IsEmptyConfig(err):
 		return nil, "", fmt.Errorf("no cluster is configured: %s, and this is no Pod. Give --kubeconfig FILE; in byhand's folder `make cluster` starts a cluster and prints its file", withoutCluster(files))
 	case err != nil:
@@ -123,6 +126,24 @@ func hidePassword(config *rest.Config) error {
 	}
 	if strings.Contains(config.Host, "@") {
 		return errAddress
+	}
+	return nil
+}
+
+// complete returns an error if a context, its cluster or its user is missing.
+func complete(kubeconfig clientcmdapi.Config, name string) error {
+	context, found := kubeconfig.Contexts[name]
+	switch {
+	case name == "":
+		return errors.New("no current-context: `kubectl config use-context NAME` sets it, and `kubectl config get-contexts` lists the names")
+	case !found:
+		return fmt.Errorf("context %q does not exist: `kubectl config get-contexts` lists the names", name)
+	}
+	if cluster, found := kubeconfig.Clusters[context.Cluster]; !found || cluster.Server == "" {
+		return fmt.Errorf("context %q names the cluster %q, which is missing or has no server", name, context.Cluster)
+	}
+	if _, found := kubeconfig.AuthInfos[context.AuthInfo]; !found && context.AuthInfo != "" {
+		return fmt.Errorf("context %q names the user %q, which is missing", name, context.AuthInfo)
 	}
 	return nil
 }

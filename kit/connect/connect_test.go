@@ -210,9 +210,10 @@ func TestMistakes(t *testing.T) {
 		{reason: "no such file", options: connect.Options{Kubeconfig: "/nowhere/config"}, want: []string{"cannot read the kubeconfig", "/nowhere/config"}},
 		{reason: "an empty file", options: connect.Options{Kubeconfig: file}, want: []string{"no cluster is configured: " + file + " is empty"}},
 		{reason: "no YAML", kubeconfig: "clusters: [", variable: file, want: []string{"the kubeconfig is broken", file}},
-		{reason: "no current-context", kubeconfig: "clusters: [{name: c, cluster: {server: x}}]", variable: file, want: []string{file + `: the current context, "", names no cluster`, "kubectl config get-contexts"}},
-		{reason: "no such context", kubeconfig: kubeconfigWith(server, ""), variable: file, options: connect.Options{Context: "elsewhere"}, want: []string{`the kubeconfig is broken: context "elsewhere" does not exist`}},
-		{reason: "no such cluster", kubeconfig: "{current-context: dev, contexts: [{name: dev, context: {cluster: gone}}]}", variable: file, want: []string{file + `: the current context, "dev", names no cluster`}},
+		{reason: "no current-context", kubeconfig: "clusters: [{name: c, cluster: {server: x}}]", variable: file, want: []string{file + ": no current-context", "kubectl config use-context"}},
+		{reason: "no such context", kubeconfig: kubeconfigWith(server, ""), variable: file, options: connect.Options{Context: "elsewhere"}, want: []string{file + `: context "elsewhere" does not exist`, "get-contexts"}},
+		{reason: "no such cluster", kubeconfig: "{current-context: dev, contexts: [{name: dev, context: {cluster: gone}}]}", variable: file, want: []string{file + `: context "dev" names the cluster "gone", which is missing`}},
+		{reason: "no such user", kubeconfig: "{current-context: dev, contexts: [{name: dev, context: {cluster: c, user: gone}}], clusters: [{name: c, cluster: {server: x}}]}", variable: file, want: []string{file + `: context "dev" names the user "gone", which is missing`}},
 
 		{reason: "an exec plugin fails", kubeconfig: kubeconfigWith(closed, "exec: {apiVersion: client.authentication.k8s.io/v1, command: 'false', interactiveMode: Never}"), variable: file, want: []string{"the kubeconfig's exec plugin failed", "false failed with exit code 1"}},
 		{reason: "an exec plugin is not installed", kubeconfig: kubeconfigWith(closed, "exec: {apiVersion: client.authentication.k8s.io/v1, command: /nowhere/plugin, interactiveMode: Never}"), variable: file, want: []string{"the kubeconfig's exec plugin failed", "/nowhere/plugin"}},
