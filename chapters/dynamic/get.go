@@ -131,7 +131,7 @@ func (p *program) showEvent(kind watch.EventType, object unstructured.Unstructur
 // one, wherever the object is copied next.
 //
 // The functions of package unstructured that read a path have three results: the value,
-// whether it exists, and an error if it has another type. If you ignore the error, you read 0
+// whether it exists, and an error if it has a different type. If you ignore the error, you read 0
 // where the object has "3".
 func row(object unstructured.Unstructured) ([]string, error) {
 	var cells []string

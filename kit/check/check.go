@@ -173,7 +173,7 @@ func (k *Kind) names(t named, d *apiextensionsv1.CustomResourceDefinition, kind 
 		t.T.Errorf("register.go: owner references are to %v, and %s defines %v: the garbage collector finds no owner of another kind, and deletes nothing after it", k.Owner, k.CRD, kind)
 	}
 	if names.Plural != k.Plural {
-		t.Errorf("spec.names.plural is %q, and register.go has %q: another plural is another URL", names.Plural, k.Plural)
+		t.Errorf("spec.names.plural is %q, and register.go has %q: the plural is part of the URL", names.Plural, k.Plural)
 	}
 	if d.Spec.Scope != apiextensionsv1.NamespaceScoped && d.Spec.Scope != apiextensionsv1.ClusterScoped {
 		t.Errorf("spec.scope is %q, want Namespaced or Cluster", d.Spec.Scope)
@@ -198,7 +198,7 @@ func (k *Kind) sample(t named, kind schema.GroupVersionKind) {
 		t.Errorf("the API server cannot decode it: %v", err)
 	}
 	for _, path := range unknown {
-		t.Errorf("the schema knows no %s, which the API server would drop", path)
+		t.Errorf("the schema lacks %s, which the API server would drop", path)
 	}
 	served.Default(object.Object)
 	for _, wrong := range served.Validate(object.Object, nil) {

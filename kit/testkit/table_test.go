@@ -311,7 +311,7 @@ func (p *player) send(row row) string {
 	}
 }
 
-// normal returns an answer without what differs between two servers.
+// normal removes the fields of an answer that differ between two servers.
 func (p *player) normal(answer map[string]any) string {
 	object, isEvent := answer["object"].(map[string]any)
 	if !isEvent {

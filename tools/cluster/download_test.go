@@ -58,7 +58,7 @@ func TestDownload(t *testing.T) {
 		{"not there", "/kube-scheduler", "", "404"},
 		{"no sum is published", "/kubectl.sha256", "", "kubectl.sha256"},
 		{"another sum", "/kube-apiserver", "this is something else", "/kube-apiserver has not the SHA-256 that is published: "},
-		{"a sum that is none", "/kubectl.sha256", "<html>", "/kubectl has not the SHA-256 that is published: <html>"},
+		{"not a sum", "/kubectl.sha256", "<html>", "/kubectl has not the SHA-256 that is published: <html>"},
 		{"a list without the file", "/SHA256SUMS", strings.Repeat("0", 64) + "  another.zip\n", ".tar.gz" + noSum},
 		{"a release without sums", "/tags/v0.8.0", `{"assets":[{"name":"kwok-linux-` + runtime.GOARCH + `","digest":null}]}`, "/kwok-linux-" + runtime.GOARCH + noSum},
 	} {

@@ -62,7 +62,7 @@ func testTwoStarts(t *testing.T, one, two *testCluster) {
 }
 
 func testRunning(t *testing.T, c *testCluster) {
-	t.Run("the server's version is that of go.mod", func(t *testing.T) {
+	t.Run("the server has go.mod's version", func(t *testing.T) {
 		content, err := os.ReadFile(filepath.Join(c.module, "go.mod"))
 		if err != nil {
 			t.Fatal(err)
@@ -105,7 +105,7 @@ func testRunning(t *testing.T, c *testCluster) {
 }
 
 func testUpAgain(t *testing.T, c *testCluster) {
-	t.Run("it says so and starts nothing", func(t *testing.T) {
+	t.Run("it prints this and starts nothing", func(t *testing.T) {
 		before := c.running(t)
 		if out, want := c.up(t), "cluster "+c.name+" is running: export KUBECONFIG="+c.kubeconfig()+"\n"; out != want {
 			t.Errorf("up said %q, want %q", out, want)

@@ -82,7 +82,7 @@ func run(module, home string, args []string) (exitCode int, err error) {
 		flags.Usage()
 		return 0, nil
 	default:
-		return 0, fmt.Errorf("%q is none of up, down, exec", args[0])
+		return 0, fmt.Errorf("%q is not up, down or exec", args[0])
 	}
 }
 

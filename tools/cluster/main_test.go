@@ -13,7 +13,7 @@ func TestMistakes(t *testing.T) {
 		want string
 	}{
 		{nil, "say what to do: up, down or exec"},
-		{[]string{"start"}, `"start" is none of up, down, exec`},
+		{[]string{"start"}, `"start" is not up, down or exec`},
 		{[]string{"up", "--name", ""}, `cluster name "": use lower-case letters, digits and '-'`},
 		{[]string{"up", "--name", "Mine"}, `cluster name "Mine": use`},
 		{[]string{"down", "--name", "../x"}, `cluster name "../x": use`},

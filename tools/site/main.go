@@ -34,7 +34,7 @@ import (
 func main() {
 	root := flag.String("root", "../..", "the `folder` of the repository")
 	out := flag.String("out", "", "the `folder` to write")
-	source := flag.String("source", "", "`URL` below which others can read the repository's files; without it, what has no page here is no link")
+	source := flag.String("source", "", "`URL` below which others can read the repository's files; without it, files without a page are not links")
 	url := flag.String("url", "", "`URL` at which the site stands; without it, a preview of a link may lack its picture")
 	flag.Parse()
 	if err := run(*root, *out, *source, *url); err != nil {

@@ -20,7 +20,7 @@ type fault struct {
 	with    int    // the index of the rejection
 	changes *field // the field that a webhook changes in each write
 	sets    *field // the field that another controller sets in all objects
-	holds   string // the beginning of what waits, such as the watch of a resource
+	holds   string // how the waiting turns begin, such as the watch of a resource
 }
 
 // newFault returns one fault, or none.

@@ -93,6 +93,6 @@ request failed default/a | sent | DELETE /apis/apps/v1/namespaces/default/deploy
 program said  | summary | deployments.apps: 2 writes (0 % changed nothing), 1 lists, 0 GETs, 0 conflicts
 program said  | summary | widgets.example.com: 0 writes (0 % changed nothing), 2 lists, 0 GETs, 0 conflicts
 `, told); diff != "" {
-		t.Errorf("what is told (-want +got):\n%s", diff)
+		t.Errorf("log (-want +got):\n%s", diff)
 	}
 }

@@ -79,7 +79,7 @@ func TestFaults(t *testing.T) {
 		"the status each time": {reconcile: func(client appsclient.DeploymentInterface, d *appsv1.Deployment) {
 			_, _ = client.UpdateStatus(context.Background(), d, metav1.UpdateOptions{})
 		}, tells: `finding  no-op-write: PUT .*/a/status → 200: nothing changed  \(no cause seen: a timer, or a resync\?\)`},
-		"what is compared has no defaults": {reconcile: func(client appsclient.DeploymentInterface, d *appsv1.Deployment) {
+		"the compared object has no defaults": {reconcile: func(client appsclient.DeploymentInterface, d *appsv1.Deployment) {
 			// The API server has set the defaults that want lacks.
 			if want := deployment().Spec; !reflect.DeepEqual(want, d.Spec) {
 				d.Spec = want

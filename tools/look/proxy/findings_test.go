@@ -214,7 +214,7 @@ func TestFindings(t *testing.T) {
 				t.Errorf("findings (-want +got):\n%s\n%s", diff, s.log())
 			}
 			if allowed := play(t, Options{Allowed: slices.Collect(maps.Keys(test.want))}, pass); len(allowed.Findings()) > 0 {
-				t.Errorf("what is allowed is found: %v", allowed.Findings())
+				t.Errorf("allowed findings are reported: %v", allowed.Findings())
 			}
 		})
 	}

@@ -159,7 +159,7 @@ func TestCommands(t *testing.T) {
 		"exits":                {"bug exits-on-5xx; webhook on; scale one 3; webhook off", []string{"one one 3 3 True Available", "one 3/3 3 nginx:1.29 Foo one"}},
 		"edge: missed":         {"bug edge-triggered; stop; scale one 4; start; scale one 5", []string{"one one 5 3 False WaitingForReplicas", "one 3/3 3 nginx:1.29 Foo one"}},
 		"edge: deleted":        {"bug edge-triggered; delete-deployment one; scale one 3", []string{"one one 3 0 False WaitingForReplicas"}},
-		"the bug is mended":    {"bug deaf-to-deletion; delete-deployment one; bug none", []string{ready, deployment}},
+		"the bug is fixed":     {"bug deaf-to-deletion; delete-deployment one; bug none", []string{ready, deployment}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			inTheCluster(t, func(v *visit) {
@@ -206,7 +206,7 @@ func TestWhoseStepsAreTold(t *testing.T) {
 		v.does("start", "kill &")
 		time.Sleep(2 * time.Second) // The Lease is valid for one more second.
 		if from := v.processes(); len(from) != 2 {
-			t.Errorf("the leader was killed, and at once another one leads: %s", from)
+			t.Errorf("the leader was killed, and at once another process leads: %s", from)
 		}
 		v.passes()
 		v.does("kill", "start")
