@@ -4,14 +4,12 @@
 # To use your cluster: make run KUBECONFIG=~/.kube/config
 # Otherwise make starts a local cluster, and does not read your ~/.kube/config.
 OWN_KUBECONFIG := $(CURDIR)/bin/byhand.kubeconfig
-ifeq ($(strip $(KUBECONFIG)),)
-KUBECONFIG := $(OWN_KUBECONFIG)
-endif
-export KUBECONFIG
+export KUBECONFIG := $(or $(strip $(KUBECONFIG)),$(OWN_KUBECONFIG))
 OWN := $(filter $(OWN_KUBECONFIG),$(KUBECONFIG))
 
 # kubectl from the local cluster's build, or from the PATH.
 KUBECTL := PATH="$(CURDIR)/bin:$$PATH" kubectl
+INSTALL = $(KUBECTL) apply -f $(1) && $(KUBECTL) wait --for=condition=Established --timeout=30s -f $(1) >/dev/null
 # Printed while a program runs in the foreground.
 define SECOND_TERMINAL
 @echo 'In a second terminal: export KUBECONFIG=$(KUBECONFIG)$(if $(OWN), PATH=$(CURDIR)/bin:$$PATH)'
@@ -21,28 +19,27 @@ endef
 # Before a program that runs in the foreground. Our own cluster is kept up meanwhile.
 KEEP_UP := $(if $(OWN),go -C tools/cluster build -o ../../bin/cluster/cluster . && exec bin/cluster/cluster exec --name byhand --,exec)
 
-STATICCHECK := honnef.co/go/tools/cmd/staticcheck@v0.8.2
 # All build tags of tests.
 TAGS := integration,bare,long,mutants,page
 # All modules of this repository. Each is built, tested and linted.
 MODULES := $(dir $(wildcard ./go.mod */go.mod */*/go.mod */*/*/go.mod))
 
-.DEFAULT_GOAL := help
 # The targets depend on each other's results, so none run in parallel.
 .NOTPARALLEL:
-.PHONY: help
+.PHONY: help run kubeconfig bin/replay bin/byhand install uninstall samples deploy undeploy site playground \
+	chapter chapter-down chapter-exists exercise new cluster cluster-down own-cluster test test-here test-unit \
+	test-all test-chapters test-bare test-page test-race mutants coldstart coldstart-here compare judge look \
+	test-judge lint
+
 help: ## Show this help
 	@awk -F ':.* ##+ ' '/^[a-z-]+:.* ## / {printf "  make %-14s %s\n", $$1, $$2} \
 		/^[a-z-]+:.* ### / {more = more sprintf("  make %-14s %s\n", $$1, $$2)} \
 		END {printf "\nand\n\n%s", more}' $(firstword $(MAKEFILE_LIST))
 
 ##@ Run
-.PHONY: run kubeconfig bin/replay bin/byhand install uninstall samples deploy undeploy
-
 # The program and the control plane take minutes to build. Meanwhile a recorded run plays on a page.
 # bin/page has the page's address: the program reuses it, so that the browser switches to the live page.
-TO_BUILD := bin/byhand
-TO_BUILD += $(if $(OWN),bin/cluster/bin/built-from)
+TO_BUILD := bin/byhand $(if $(OWN),bin/cluster/bin/built-from)
 PLAYER := $(if $(filter-out $(wildcard $(TO_BUILD)),$(TO_BUILD)),bin/replay)
 run: kubeconfig $(PLAYER) ## Run the controller; starts a cluster unless KUBECONFIG names yours
 	@echo 127.0.0.1:0 >bin/page
@@ -60,8 +57,6 @@ bin/replay:
 	@echo "Everything is built, once. First what plays a recorded run meanwhile, in less than a minute:"
 	go build -o $@ ./internal/observe/page/replay
 	@echo "See it in a browser. The page goes over to your own cluster when that is ready."
-	@test ! -e bin/site/index.html || echo "Or play: open file://$(CURDIR)/bin/site/index.html in a browser."
-	@echo "And read README.md, then the files in its order: you need no cluster for that."
 
 bin/byhand:
 	@test -e $@ || echo "Building the program, the first time a minute or two:"
@@ -69,8 +64,7 @@ bin/byhand:
 
 install: kubeconfig ### Install the CRDs into the cluster
 	@$(KUBECTL) version --client >/dev/null 2>&1 || { echo "no kubectl: install it, or run 'make cluster', which builds one"; exit 1; }
-	@$(KUBECTL) apply -f config/crd
-	@$(KUBECTL) wait --for=condition=Established --timeout=30s -f config/crd >/dev/null
+	@$(call INSTALL,config/crd)
 
 uninstall: ### Remove the CRDs, and with them every Project and Foo
 	@$(KUBECTL) delete --ignore-not-found -f config/crd
@@ -90,14 +84,9 @@ undeploy: ### Take the controller away; every Foo stays, with its Deployment
 	@echo "The CRDs are still there, and so is every Foo and Project: make uninstall removes them."
 
 ##@ Site
-.PHONY: site playground
-
 # SOURCE=https://… is the public address of the repository's files, and URL=https://… the address of the
 # site, which previews of links need.
 SITE ?= bin/site
-SOURCE ?=
-URL ?=
-
 site: ### Write the site: picture, playground, sources beside their comments; opens from disk
 	cd tools/site && go run . -out "$(abspath $(SITE))" -source "$(SOURCE)" -url "$(URL)"
 
@@ -106,10 +95,7 @@ playground: site ## The controller in a browser tab, beside an API server in mem
 	open "$$page" 2>/dev/null || xdg-open "$$page" 2>/dev/null || echo "open file://$$page in a browser"
 
 ##@ Chapters
-.PHONY: chapter chapter-down chapter-exists
-
 # With arguments for the program: make chapter CHAPTER=at ARGS=--trace
-CHAPTER ?=
 ARGS ?= $(ARGS_$(CHAPTER))
 ARGS_dynamic = get foos --watch
 ARGS_finalizer = --store bin/volumes
@@ -122,9 +108,7 @@ CHAPTER_CRDS = $(if $(filter-out apiserver,$(CHAPTER)),$(firstword $(wildcard ch
 CHAPTER_SAMPLES = $(firstword $(wildcard chapters/$(CHAPTER)/config/samples) config/samples)
 
 chapter: chapter-exists own-cluster ## Run a chapter: make chapter CHAPTER=http (chapters/README.md lists them)
-	$(if $(CHAPTER_CRDS),@$(KUBECTL) apply -f $(CHAPTER_CRDS))
-	$(if $(CHAPTER_CRDS),@$(KUBECTL) wait --for=condition=Established --timeout=30s -f $(CHAPTER_CRDS) >/dev/null)
-	$(if $(CHAPTER_CRDS),@$(KUBECTL) apply -f $(CHAPTER_SAMPLES))
+	$(if $(CHAPTER_CRDS),@$(call INSTALL,$(CHAPTER_CRDS)) && $(KUBECTL) apply -f $(CHAPTER_SAMPLES))
 	cd chapters && go build -o ../bin/ ./$(CHAPTER)
 	$(SECOND_TERMINAL)
 	@$(BESIDE_$(CHAPTER)) $(if $(BESIDE_$(CHAPTER)),,$(KEEP_UP) )bin/$(CHAPTER) $(ARGS)
@@ -137,8 +121,6 @@ chapter-exists:
 	@test -n "$(CHAPTER)" -a -e "chapters/$(CHAPTER)/main.go" || { echo "which chapter? make chapter CHAPTER=NAME, where NAME is one of: $(notdir $(patsubst %/,%,$(dir $(wildcard chapters/*/main.go))))"; exit 1; }
 
 ##@ Exercise
-.PHONY: exercise new
-
 exercise: ## Begin a Foo controller of your own: make exercise DIR=../mine
 new: ## Begin a controller of your own kind: make new DIR=../desk KIND=Ticket GROUP=desk.example.com
 # More: PLURAL=… VERSION=v1 MODULE=example.com/desk, and COPY=1 for a folder without references to this one
@@ -147,13 +129,10 @@ exercise new:
 	@DIR='$(DIR)' COPY='$(filter-out 0,$(COPY))' KIND='$(KIND)' PLURAL='$(PLURAL)' GROUP='$(GROUP)' VERSION='$(VERSION)' MODULE='$(MODULE)' bin/new $@
 
 ##@ Cluster
-.PHONY: cluster cluster-down own-cluster
-
 # CLUSTER=other starts or removes a second one.
 CLUSTER ?= byhand
 # DOWNLOAD=1 downloads the official programs with curl instead of compiling them, where one
 # of these targets would build a control plane.
-DOWNLOAD ?=
 FROM := $(if $(filter-out 0,$(DOWNLOAD)),--download)
 
 cluster: ### Start a real control plane (the first time builds it: about 8 minutes)
@@ -166,8 +145,6 @@ own-cluster: kubeconfig
 	@$(if $(OWN),$(MAKE) --no-print-directory cluster,echo 'using the cluster that KUBECONFIG names: $(KUBECONFIG)')
 
 ##@ Test
-.PHONY: test test-here test-unit test-all test-chapters test-bare test-page test-race mutants coldstart coldstart-here compare judge look test-judge lint
-
 # Run a target on a cluster that is removed afterwards: a whole control plane, or only etcd and
 # kube-apiserver, so that no other controller sends requests.
 ON_CLUSTER := go -C tools/cluster run . exec $(FROM) -- $(MAKE) --no-print-directory
@@ -224,38 +201,27 @@ mutants: ### Make small mistakes in the code and see that the tests notice
 	go test -count=1 -tags mutants -timeout 30m -parallel 4 ./tools/new
 
 # More: make coldstart FOOS=5000 IDLE=0s, and CONTROLLER=bin/mine for another program
-FOOS ?= 2000
-IDLE ?= 65s
 coldstart: ### Count what a cold start of many Foos writes, and a resync (about 2 minutes)
-	$(ON_BARE_CLUSTER) coldstart-here FOOS='$(FOOS)' IDLE='$(IDLE)' CONTROLLER='$(CONTROLLER)'
+	$(ON_BARE_CLUSTER) coldstart-here
 
 coldstart-here: install
-	go test -count=1 -tags bare -v -timeout 60m -run ColdStart ./internal/tests/e2e -foos $(FOOS) -idle $(IDLE) -controller "$(CONTROLLER)"
+	go test -count=1 -tags bare -v -timeout 60m -run ColdStart ./internal/tests/e2e $(FOOS:%=-foos %) $(IDLE:%=-idle %) -controller "$(CONTROLLER)"
 
 # More: make compare FOOS=2000 ROUNDS=9
-compare: FOOS = 1000
-compare: ROUNDS = 5
 compare: ### Measure a cold start beside sample-controller and controller-runtime (10 minutes)
-	cd chapters/compare && go run ./harness -foos $(FOOS) -rounds $(ROUNDS)
+	cd chapters/compare && go run ./harness $(FOOS:%=-foos %) $(ROUNDS:%=-rounds %)
 
 # More: make judge CONTROLLER='bin/mine --kubeconfig {kubeconfig}' JUDGE=-quick, and bin/judge -help
-CONTROLLER ?=
-JUDGE ?=
 # In seconds, without Kubernetes: make judge QUICK=1 DIR=../mine, where a package main has
 # func run(ctx context.Context, config *rest.Config) error
-QUICK ?=
 # A controller of any kind, by a script of commands: make judge SCRIPT=judge.yaml (tools/judge/script/foos.yaml is one)
-SCRIPT ?=
-STORY ?=
 judge: ## Put any Foo controller to the test: CONTROLLER='go run ./mine' (4 to 15 minutes), QUICK=1 DIR=../mine (seconds); any other: SCRIPT=judge.yaml
-	@test -z "$(STORY)" || { echo "STORY is SCRIPT now: make judge SCRIPT='$(STORY)'" >&2; exit 1; }
 	@test -n "$(CONTROLLER)$(QUICK)$(SCRIPT)" || { echo "which controller? make judge CONTROLLER='go run ./mine --kubeconfig {kubeconfig}'"; exit 1; }
-	@test -z "$(QUICK)" -o -z "$(SCRIPT)" || { echo "a script is played on a control plane: leave QUICK or SCRIPT out"; exit 1; }
+	@test -z "$(QUICK)" -o -z "$(SCRIPT)" || { echo "a script runs on a control plane: leave QUICK or SCRIPT out"; exit 1; }
 	@go build -o bin/ $(if $(QUICK),./tools/judge/quick,./tools/judge)
 	@$(if $(QUICK),bin/quick $(JUDGE) "$$DIR",bin/judge $(JUDGE) $(if $(SCRIPT),-script "$(SCRIPT)") $(if $(CONTROLLER),-- $(CONTROLLER)))
 
 # More: make look CONTROLLER=bin/mine LOOK='--report FILE --allow get-of-watched', and bin/look -help
-LOOK ?=
 look: own-cluster ## See what any controller hears, sends and does wrong: make look CONTROLLER='../theirs/manager'
 	@test -n "$(CONTROLLER)" || { echo "which controller? make look CONTROLLER='../theirs/manager --kubeconfig {kubeconfig}'"; exit 1; }
 	@go build -o bin/look ./tools/look
@@ -271,7 +237,7 @@ test-judge: bin/byhand ### See that the judge catches each known bug, and none h
 lint: ### Check formatting, vet and staticcheck in every module, and other systems
 	@unformatted="$$(gofmt -l $$(git ls-files '*.go'))"; test -z "$$unformatted" || { echo "gofmt would change:" $$unformatted; exit 1; }
 	for module in $(MODULES); do \
-		(cd $$module && go mod tidy -diff && go vet -tags $(TAGS) ./... && go run $(STATICCHECK) -tags $(TAGS) ./...) || exit 1; \
+		(cd $$module && go mod tidy -diff && go vet -tags $(TAGS) ./... && go run honnef.co/go/tools/cmd/staticcheck@v0.8.2 -tags $(TAGS) ./...) || exit 1; \
 	done
 	GOOS=darwin go vet ./... && GOOS=windows go vet . ./clientset/... ./informer/... ./controller/...
 	for module in chapters tools/cluster; do (cd $$module && GOOS=darwin go vet ./...) || exit 1; done
