@@ -108,7 +108,7 @@ func writeOwned[T object](ctx context.Context, r *Reconciler, w *Widget, client 
 		return fmt.Errorf("write %s %s: %w", kind, key, err)
 	}
 	r.Writes.Await(cache.MetaObjectToName(w), store, after)
-	r.Rewrites.Record(w, kind, "")
+	r.Rewrites.Record(w, kind, nil)
 	r.Events.Eventf(w, after, corev1.EventTypeNormal, action, "Write", "%s %s %s", action, kind, key.Name)
 	again := after.DeepCopyObject().(T)
 	if apply(again); !equality.Semantic.DeepEqual(after, again) {
