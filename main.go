@@ -56,7 +56,7 @@ func main() {
 }
 
 func run(ctx context.Context, o app.Options, stdout io.Writer) error {
-	// observe logs and traces the program, and runs its servers. Read observe.Queue(kinds.Foo, queue) as queue.
+	// observe logs and traces the program, and runs its servers. observe.Queue(kinds.Foo, q) acts like q.
 	observe := app.NewView(o, stdout)
 	defer observe.Stop()
 
@@ -130,8 +130,8 @@ func lead(ctx context.Context, observe *app.View, loop *controller.Controller, w
 	return nil
 }
 
-// newClients returns the clients once the API server serves Foos. If it does not serve Projects, the program
-// prints that and continues.
+// newClients returns the clients, or an error if the API server does not serve Foos. If only Projects are missing,
+// the program prints a message and continues.
 func newClients(ctx context.Context, config *rest.Config, observe *app.View) (*clientset.Clientset, *kubernetes.Clientset, error) {
 	client, err := clientset.NewForConfig(config)
 	kube, kubeErr := kubernetes.NewForConfig(config)

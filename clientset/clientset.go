@@ -66,8 +66,8 @@ func NewForConfig(c *rest.Config) (*Clientset, error) {
 // credentials and transport are then the HTTP client's, and those in c are ignored.
 func NewForConfigAndClient(c *rest.Config, httpClient *http.Client) (*Clientset, error) {
 	config := *c
-	// One rate limiter for all groups, too. Without it, each REST client would create its own, as it
-	// does for client-go's default limit (QPS 0).
+	// One rate limiter for all groups, too. Without it, each REST client creates its own. With client-go's
+	// default limit (QPS 0), each still does.
 	if config.RateLimiter == nil && config.QPS > 0 {
 		if config.Burst <= 0 {
 			return nil, errors.New("rest.Config has QPS but no Burst: set Burst to at least 1, or QPS to -1 for no limit")

@@ -36,9 +36,10 @@ func EnqueueObject(queue Queue) cache.ResourceEventHandler {
 	}
 }
 
-// EnqueueOwner returns the handler for a kind of dependents, here Deployments: each event of a dependent
-// enqueues the key of its controller (the owner reference with controller: true) if the kind is owner, and the
-// keys that others return, such as the keys of objects that wait for the dependent's name.
+// EnqueueOwner returns the handler for dependents of the kind owner, here for Deployments. Each event of a
+// dependent enqueues the key of its controller, the owner reference with controller: true, if it has this kind.
+// It also enqueues the keys that the functions in others return, such as the keys of objects that wait for the
+// dependent's name.
 func EnqueueOwner(queue Queue, owner schema.GroupKind, others ...func(dependent metav1.Object) []cache.ObjectName) cache.ResourceEventHandler {
 	return EnqueueKeys(queue, func(dependent metav1.Object) (keys []cache.ObjectName) {
 		if ref := metav1.GetControllerOfNoCopy(dependent); ref != nil && IsKind(ref, owner) {
@@ -51,8 +52,8 @@ func EnqueueOwner(queue Queue, owner schema.GroupKind, others ...func(dependent 
 	})
 }
 
-// EnqueueKeys returns the handler for a kind that a reconcile only reads: each event of an object enqueues
-// the keys that keysOf returns for it. An update enqueues the keys of the old and the new version: if the owner
+// EnqueueKeys returns the handler for any other kind: each event of an object enqueues the keys that keysOf
+// returns for it. An update enqueues the keys of the old and the new version: if the owner
 // changes, both owners must be reconciled.
 func EnqueueKeys(queue Queue, keysOf func(obj metav1.Object) []cache.ObjectName) cache.ResourceEventHandler {
 	enqueue := func(obj any, isChange bool) {

@@ -29,7 +29,7 @@ func newLanes() *lanes { return &lanes{waiting: map[cache.ObjectName]bool{}} }
 
 func (l *lanes) Len() int { return len(l.waiting) }
 
-// Push receives a key that is not waiting.
+// Push puts a key into its lane.
 func (l *lanes) Push(key cache.ObjectName) {
 	_, isHigh := l.changed.Load(key)
 	if l.waiting[key] = isHigh; isHigh {

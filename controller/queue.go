@@ -14,7 +14,7 @@ import (
 //     holds is enqueued again when that worker calls Done.
 //   - AddLowPriority enqueues a key whose object did not change. Keys of Add come first.
 //   - Get waits for a key and returns it. No other worker gets this key before Done.
-//   - Done returns the key, after success and after failure.
+//   - Done ends the work on a key, after success and after failure.
 //   - AddRateLimited starts a back-off: 5 ms after the first failure, then twice as long each time, up
 //     to 30 s. Get returns the key after it, and not before.
 //   - Forget ends the back-off and resets the number of failures. It does not replace Done.
@@ -26,15 +26,15 @@ type Queue interface {
 	AddLowPriority(key cache.ObjectName)
 }
 
-// RateLimiter returns the length of each key's back-off. client-go's default limiter also limits the retries
-// of all keys to ten per second.
+// RateLimiter returns the limiter that computes each key's back-off. client-go's default limiter also limits
+// the retries of all keys to ten per second.
 func RateLimiter() workqueue.TypedRateLimiter[cache.ObjectName] {
 	return workqueue.NewTypedItemExponentialFailureRateLimiter[cache.ObjectName](5*time.Millisecond, 30*time.Second)
 }
 
-// queue is client-go's queue with a back-off that events do not end. In client-go's queue, each event enqueues
-// the key at once, so a write that another controller reverts would repeat 300 times a second
-// (TestEventDoesNotShortenBackOff).
+// queue is client-go's queue with a back-off that Add does not end. In client-go's queue, an event enqueues the
+// key at once, even during its back-off. So a write that another controller reverts would repeat 300 times a
+// second, although the reconcile returns ErrReverted (TestEventDoesNotShortenBackOff).
 type queue struct {
 	workqueue.TypedRateLimitingInterface[cache.ObjectName]
 	limiter workqueue.TypedRateLimiter[cache.ObjectName]
@@ -69,8 +69,8 @@ func (q *queue) AddRateLimited(key cache.ObjectName) {
 	q.AddAfter(key, delay)
 }
 
-// Get returns a key whose back-off has ended. An event may enqueue a key earlier, and so may AddAfter: if a key
-// has two delays, client-go keeps only the shorter one. Get delays such a key again.
+// Get returns a key whose back-off has ended. Add may enqueue a key before that. So may AddAfter, because
+// client-go keeps only the shorter one of a key's two delays. Get delays such a key again.
 func (q *queue) Get() (key cache.ObjectName, shutdown bool) {
 	for {
 		key, shutdown = q.TypedRateLimitingInterface.Get()

@@ -30,7 +30,7 @@ type PendingWrites struct {
 	byKey map[cache.ObjectName][]func() (isObserved bool)
 }
 
-// Await makes key wait until store is as new as written, the API server's response to a write.
+// Await makes key wait until store has reached the version of written, the API server's response to a write.
 func (p *PendingWrites) Await(key cache.ObjectName, store cache.Store, written metav1.Object) {
 	version := written.GetResourceVersion()
 	p.add(key, func() bool {
@@ -64,8 +64,8 @@ func (p *PendingWrites) add(key cache.ObjectName, isObserved func() bool) {
 	p.byKey[key] = append(p.byKey[key], isObserved)
 }
 
-// Observed reports whether the cache shows all writes of key. Call it before you read the cache. After the
-// read, Observed may be true although the read was old.
+// Observed reports whether the cache shows all writes of key. Call it before you read the cache: after a stale
+// read it may already return true.
 func (p *PendingWrites) Observed(key cache.ObjectName) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()

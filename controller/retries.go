@@ -17,8 +17,8 @@ import (
 // So keys whose last reconcile failed use at most half of the workers; a lost race is no failure. The first
 // reconcile of a key can use any worker: the controller cannot know in advance that a write will hang.
 
-// limitFailing returns a Reconcile that calls next for at most limit failing keys at the same time. Other failing
-// keys are requeued after a second.
+// limitFailing returns a Reconcile that calls next, but never for more than limit failing keys at the same time.
+// Other failing keys are requeued after a second.
 func limitFailing(limit int, next Reconcile) Reconcile {
 	var failing sync.Map // the keys
 	running := make(chan struct{}, limit)

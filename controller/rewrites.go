@@ -21,7 +21,7 @@ var ErrReverted = errors.New("another client or an admission webhook changes wha
 // Rewrites is safe for concurrent use with different objects.
 type Rewrites struct{ recent *utilcache.LRUExpireCache }
 
-// NewRewrites returns an empty Rewrites. It remembers the last 10,000 writes.
+// NewRewrites returns an empty Rewrites. It remembers the 10,000 parts that were written last.
 func NewRewrites() *Rewrites { return &Rewrites{utilcache.NewLRUExpireCache(10_000)} }
 
 type target struct {
@@ -35,7 +35,7 @@ type repeats struct {
 	times      int
 }
 
-// Record counts a successful write for object. part names the written object, such as "status". Different
+// Record counts a successful write for object. part names what was written, such as "status". Different
 // content restarts the count. content must be comparable; pass nil to count every write of the part.
 func (r *Rewrites) Record(object metav1.Object, part string, content any) {
 	t := target{object.GetUID(), part}

@@ -37,8 +37,8 @@ func NewDeployments(client AppsV1Getter, namespace string, resync time.Duration,
 const byController = "byController"
 
 // DeploymentIndexers index each Deployment by the namespace and UID of its controller, if it has one. A
-// recreated Foo has the same name and a different UID. A lister with a label selector would compare every
-// Deployment of the namespace in each reconcile.
+// recreated Foo has the same name and a different UID. Without the index, each reconcile would search all
+// Deployments of the namespace.
 func DeploymentIndexers() cache.Indexers {
 	return cache.Indexers{byController: func(obj any) ([]string, error) {
 		deployment := obj.(*appsv1.Deployment)

@@ -29,7 +29,7 @@ type Informer struct {
 
 // New returns an informer of one resource. options has the type of the object, the handler, the resync period
 // (0: no resync) and the indexers. The Reflector sends each request through the two functions of
-// listWatch. client is their clientset. New uses it to detect a fake, which does not support streaming lists.
+// listWatch, which use client. New only checks whether client is a fake, which does not support streaming lists.
 func New(resource schema.GroupResource, client any, listWatch *cache.ListWatch, options cache.InformerOptions) *Informer {
 	i := &Informer{Resource: resource.String()}
 	i.Handler.ResourceEventHandler, options.Handler = options.Handler, &i.Handler
@@ -43,15 +43,15 @@ func New(resource schema.GroupResource, client any, listWatch *cache.ListWatch, 
 	return i
 }
 
-// Run lists, watches and calls the handler until ctx is done. The Reflector logs its errors and retries. After
-// a failed request its goroutine may sleep for up to a minute after Run has returned, but it sends no request.
+// Run lists, watches and calls the handler until ctx is done. The Reflector logs its errors and retries. If a
+// request has failed, its goroutine may outlive Run by up to a minute, but it sends no more requests.
 func (i *Informer) Run(ctx context.Context) {
 	go i.controller.RunWithContext(ctx)
 	<-ctx.Done()
 }
 
 // WaitForSync returns nil when the Store of each informer holds the objects of the first list and the handler
-// was called for each. After timeout it returns an error that names the missing informers and their last errors.
+// was called for each. After timeout it returns an error with each informer that has not synced and its last error.
 func WaitForSync(ctx context.Context, timeout time.Duration, informers ...*Informer) error {
 	limited, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()

@@ -122,8 +122,8 @@ func (r *Reconciler) recordWrite(foo *v1alpha1.Foo, response *appsv1.Deployment,
 	return nil
 }
 
-// applySpec sets the fields that the Foo's spec determines. All others keep the values of the API server, of
-// users and of other controllers.
+// applySpec sets the image, and the replicas if the Foo's spec has them. All other fields keep the values of the
+// API server, of users and of other controllers.
 func applySpec(deployment *appsv1.Deployment, foo *v1alpha1.Foo) {
 	if foo.Spec.Replicas != nil { // nil leaves the number to an autoscaler.
 		deployment.Spec.Replicas = new(*foo.Spec.Replicas)
@@ -135,7 +135,7 @@ func applySpec(deployment *appsv1.Deployment, foo *v1alpha1.Foo) {
 	findContainer(deployment).Image = containerImage
 }
 
-// differences returns the fields that the Foo's spec determines and that do not match it.
+// differences returns the fields that differ from what the controller writes.
 func differences(deployment *appsv1.Deployment, foo *v1alpha1.Foo) (fields []string) {
 	if !metav1.IsControlledBy(deployment, foo) {
 		fields = append(fields, "metadata.ownerReferences")
@@ -149,7 +149,7 @@ func differences(deployment *appsv1.Deployment, foo *v1alpha1.Foo) (fields []str
 	return fields
 }
 
-// findContainer returns the container whose image the Foo determines, or nil if not found.
+// findContainer returns the container whose image the controller sets, or nil if not found.
 func findContainer(deployment *appsv1.Deployment) *corev1.Container {
 	containers := deployment.Spec.Template.Spec.Containers
 	i := slices.IndexFunc(containers, func(c corev1.Container) bool { return c.Name == containerName })

@@ -1,5 +1,5 @@
-// Package foo reconciles Foos: it compares their current state with their desired state, and sends each
-// difference to the API server as one request.
+// Package foo reconciles Foos: it compares their current state with their desired state, and writes each object
+// that differs, with one request.
 //
 // Package controller calls it with the key of a Foo. It reads the stores of package informer, and writes
 // through package clientset and, for Deployments, client-go's clientset.

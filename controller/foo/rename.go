@@ -62,7 +62,7 @@ func (r *Reconciler) deleteDeployment(ctx context.Context, foo *v1alpha1.Foo, ol
 }
 
 // confirmFoo returns an error unless the API server has the same Foo with the same spec as the cache. A change
-// of the spec increments the generation, and so does a deletion.
+// of the spec increments the generation, and so does a deletion that a finalizer delays.
 func (r *Reconciler) confirmFoo(ctx context.Context, foo *v1alpha1.Foo) error {
 	live, err := r.Foos.Foos(foo.Namespace).Get(ctx, foo.Name, metav1.GetOptions{})
 	if err != nil {

@@ -19,6 +19,6 @@
 // it cannot tell a missing group from a wrong URL. So the program has the name once, in GroupName.
 //
 // A manifest may contain a typo: replica instead of replicas. kubectl requests strict validation, so the
-// server rejects it. For a client that does not, the server drops the field. So the schema
+// server rejects it. For clients that do not request it, the server drops the field. So the schema
 // requires replicas in a Project. In a Foo, Replicas is a pointer: missing is different from 0.
 package v1alpha1

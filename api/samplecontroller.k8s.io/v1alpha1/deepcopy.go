@@ -33,7 +33,7 @@ func (f *Foo) DeepCopyObject() runtime.Object {
 
 // DeepCopyInto copies s into out. new(value) is a pointer to a new variable with that value
 // (since Go 1.26). Without new, the copy is equal, but shares memory with the original: only
-// TestDeepCopySharesNoMemory fails.
+// TestDeepCopySharesNoMemory detects that.
 func (s *FooSpec) DeepCopyInto(out *FooSpec) {
 	*out = *s
 	if s.Replicas != nil {

@@ -10,5 +10,5 @@
 // # Limitations
 //
 // Foo is the Foo of Kubernetes' own sample-controller, whose manifests and generated
-// client work with the CRD of this repository. Its FooStatus has only availableReplicas.
+// client work with the CRD of this repository. There, FooStatus has only availableReplicas.
 package v1alpha1
