@@ -13,7 +13,7 @@
 //   - All four ways ask for the same. None writes if nothing differs.
 //   - A Foo without spec.replicas leaves the number to others. It does not change.
 //   - A conflict with the owner of a field is logged and not retried: the same request would get
-//     the same answer until the owner writes the Deployment, and that is an event.
+//     the same response until the owner writes the Deployment, and that is an event.
 //   - status.observedGeneration follows once the whole desired state is written.
 //
 // # Limitations

@@ -66,7 +66,7 @@ func (r *reconciler) Reconcile(ctx context.Context, key cache.ObjectName) (reque
 	written, err := r.write(ctx, client, live, desired(foo))
 	switch {
 	case apierrors.HasStatusCause(err, metav1.CauseTypeFieldManagerConflict):
-		// Do not retry: the answer would be the same until the other owner writes the Deployment,
+		// Do not retry: the response would be the same until the other owner writes the Deployment,
 		// and that is an event.
 		klog.FromContext(ctx).Info("Nothing is applied", "key", key, "reason", err)
 		return 0, nil

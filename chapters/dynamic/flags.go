@@ -20,7 +20,7 @@ const usage = `dynamic gets objects of any kind that the server has.
   dynamic api-resources
       the words that the server has
   dynamic raw PATH
-      the answer to a GET, as it is
+      the response to a GET, unchanged
 
 Flags may stand anywhere:
 `

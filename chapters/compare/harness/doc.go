@@ -7,7 +7,7 @@
 // which all Foos exist and nothing else does. The forms alternate, and each ratio divides two runs
 // of one round, because a shared machine is fast in one minute and slow in the next.
 //
-// The work is equal as far as it can be: 16 workers, no client-side limit of requests, no Events.
+// The work is equal as far as it can be: 16 workers, no client-side rate limit, no Events.
 // forms.go lists the changes in each program. After each run of the framework the harness compares
 // its Deployment and its status with byhand's.
 //

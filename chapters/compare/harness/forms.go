@@ -30,7 +30,7 @@ const sample = "k8s.io/sample-controller"
 
 // forms are in the order of the columns. Ratios divide the first one by each of the others.
 var forms = []form{
-	// By default it has 16 workers and no limit of requests.
+	// By default it has 16 workers and no client-side rate limit.
 	{name: "byhand", pkg: "example.com/byhand", edits: []edit{
 		{"kit/events/events.go", "if limiter.TryAccept() {", "if false && limiter.TryAccept() {"},
 	}},

@@ -47,7 +47,7 @@ func Root() (string, error) {
 type Plane struct {
 	// Home is the folder to which the cluster command writes.
 	Home, Name, Kubeconfig string
-	// Config has no limit of requests.
+	// Config has no client-side rate limit.
 	Config *rest.Config
 	Kube   kubernetes.Interface
 
