@@ -145,7 +145,7 @@ func TestRights(t *testing.T) {
 			if path.Base(r.URL.Path) != resource {
 				return nil
 			}
-			return apierrors.NewForbidden(schema.GroupResource{Resource: resource}, "", errors.New("no right"))
+			return apierrors.NewForbidden(schema.GroupResource{Resource: resource}, "", errors.New("no permission"))
 		}
 	}
 	s := newServer(t)
@@ -153,9 +153,9 @@ func TestRights(t *testing.T) {
 	s.Refuse(lost("deployments"))
 	syncTimeout = time.Second
 	p := s.start("--leader-elect")
-	receive(s, "WaitForSync: an informer without rights does not end it", p.ended)
+	receive(s, "WaitForSync: an informer without permissions does not end it", p.ended)
 	syncTimeout = time.Minute
-	if p.err == nil || !strings.Contains(p.err.Error(), "deployments.apps: ") || !strings.Contains(p.err.Error(), "no right") {
+	if p.err == nil || !strings.Contains(p.err.Error(), "deployments.apps: ") || !strings.Contains(p.err.Error(), "no permission") {
 		t.Errorf("lead: run returns %v, want what could not be listed", p.err)
 	}
 	if now := holder(s.Get(lease)); now != "" {
@@ -259,7 +259,7 @@ func TestLeader(t *testing.T) {
 		if r.URL.Path != lease {
 			return nil
 		}
-		return apierrors.NewForbidden(schema.GroupResource{}, "", errors.New("no right"))
+		return apierrors.NewForbidden(schema.GroupResource{}, "", errors.New("no permission"))
 	})
 	s.add(lease, heldBy("another"))
 	s.add(foos+"foo", wants("one"))

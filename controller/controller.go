@@ -100,7 +100,7 @@ func IsRace(err error) bool {
 }
 
 // IsRejected reports whether the API server rejected a request, for example because of a quota, an
-// admission policy or a missing right.
+// admission policy or a missing permission.
 func IsRejected(err error) bool {
 	// A webhook may return only a status code. These functions check it, too.
 	return apierrors.IsForbidden(err) || apierrors.IsInvalid(err) || apierrors.IsBadRequest(err) || apierrors.IsRequestEntityTooLargeError(err)

@@ -173,7 +173,7 @@ func TestWaitKeepsFailures(t *testing.T) {
 // An error is logged, a lost race is not. If several errors are joined, the first one decides.
 func TestErrorsAreLogged(t *testing.T) {
 	resource := schema.GroupResource{Resource: "widgets"}
-	broken, forbidden := errors.New("broken"), apierrors.NewForbidden(resource, "one", errors.New("no right"))
+	broken, forbidden := errors.New("broken"), apierrors.NewForbidden(resource, "one", errors.New("no permission"))
 	conflict, gone := apierrors.NewConflict(resource, "one", errors.New("modified")), apierrors.NewNotFound(resource, "one")
 	for _, test := range []struct {
 		reason string
@@ -184,7 +184,7 @@ func TestErrorsAreLogged(t *testing.T) {
 		{"an error", broken, "broken"},
 		{"a conflict is normal", conflict, ""},
 		{"an object that is gone, too", fmt.Errorf("get: %w", gone), ""},
-		{"before a conflict", errors.Join(forbidden, conflict), "no right"},
+		{"before a conflict", errors.Join(forbidden, conflict), "no permission"},
 	} {
 		t.Run(test.reason, func(t *testing.T) {
 			var got string

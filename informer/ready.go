@@ -23,12 +23,12 @@ import (
 
 // Ready returns nil if the Store holds the objects of the first list, the handler was called for each, and a
 // watch was open within the last minute. Its error names the resource and the last failed request. A missing
-// right is reported at once, because only a change of RBAC restores it.
+// permission is reported at once, because only a change of RBAC restores it.
 func (i *Informer) Ready() error {
 	lastOpen, err := i.connection.status()
 	isDenied := apierrors.IsForbidden(err) || apierrors.IsUnauthorized(err)
 	if isDenied {
-		err = fmt.Errorf("%w (config/rbac has the rights that the controller needs)", err)
+		err = fmt.Errorf("%w (config/rbac has the permissions that the controller needs)", err)
 	}
 	switch blind := time.Since(lastOpen); {
 	case !i.controller.HasSynced():

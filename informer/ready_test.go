@@ -24,7 +24,7 @@ import (
 )
 
 func forbidden(r *http.Request) *apierrors.StatusError {
-	return apierrors.NewForbidden(schema.GroupResource{}, "", fmt.Errorf("no right to %s", verb(r)))
+	return apierrors.NewForbidden(schema.GroupResource{}, "", fmt.Errorf("no permission to %s", verb(r)))
 }
 
 func TestWaitForSyncNamesError(t *testing.T) {
@@ -33,13 +33,13 @@ func TestWaitForSyncNamesError(t *testing.T) {
 		refuse func(r *http.Request) *apierrors.StatusError
 		want   string
 	}{
-		{"all is refused", forbidden, "no right to list"},
+		{"all is refused", forbidden, "no permission to list"},
 		{"the watch is refused, and the list is not answered", func(r *http.Request) *apierrors.StatusError {
 			if verb(r) == "list" {
 				<-r.Context().Done()
 			}
 			return forbidden(r)
-		}, "no right to streaming list"},
+		}, "no permission to streaming list"},
 		{"nothing is answered", func(r *http.Request) *apierrors.StatusError {
 			<-r.Context().Done()
 			return forbidden(r)
@@ -150,7 +150,7 @@ func TestLateFirstList(t *testing.T) {
 	})
 }
 
-// An informer without an open watch for a minute is not ready until it has one again. A lost right counts at once.
+// An informer without an open watch for a minute is not ready until it has one again. A lost permission counts at once.
 func TestReady(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := tests.NewAPIServer()
@@ -167,13 +167,13 @@ func TestReady(t *testing.T) {
 			refuse func(r *http.Request) *apierrors.StatusError
 			want   string
 		}{
-			{"the right to watch is lost", func(r *http.Request) *apierrors.StatusError {
+			{"the permission to watch is lost", func(r *http.Request) *apierrors.StatusError {
 				if verb(r) != "list" {
 					return forbidden(r)
 				}
 				return nil
 			}, "config/rbac"},
-			{"all rights are lost", forbidden, "config/rbac"},
+			{"all permissions are lost", forbidden, "config/rbac"},
 			{"the account is unknown", always(apierrors.NewUnauthorized("who?")), "config/rbac"},
 			{"the server is out of order", always(apierrors.NewInternalError(errors.New("out of order"))), "out of order"},
 			{"the kind is gone", always(apierrors.NewNotFound(schema.GroupResource{}, "pods")), "not found"},

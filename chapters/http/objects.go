@@ -108,7 +108,7 @@ func explain(err error) error {
 		case http.StatusUnauthorized:
 			advice = "--token may have expired, or belong to another cluster"
 		case http.StatusForbidden:
-			advice = "chapters/http/config/rbac lists the rights that this program needs"
+			advice = "chapters/http/config/rbac lists the permissions that this program needs"
 		case http.StatusNotFound:
 			advice = "`kubectl apply -f config/crd` installs the CRD of Foos"
 		}

@@ -27,7 +27,7 @@
 // object of a cache, and finishes: no error, and no requeue.
 //
 // It does not detect a rule or a pattern that rejects every value, defaults of built-in kinds, which only a
-// real API server sets, or a right for a request that no test sends.
+// real API server sets, or a permission for a request that no test sends.
 package check
 
 import (
@@ -206,10 +206,10 @@ func (k *Kind) sample(t named, kind schema.GroupVersionKind) {
 	}
 }
 
-type right struct{ verb, group, resource string }
+type permission struct{ verb, group, resource string }
 
 // Role tests that the rules of a file, a Role or a ClusterRole in YAML, allow each request, and grant only
-// needed rights. unused are rights that no request shows, such as "update widgets/finalizers". Namespaces of
+// needed permissions. unused are permissions that no request shows, such as "update widgets/finalizers". Namespaces of
 // requests and names in rules are ignored.
 func Role(t *testing.T, file string, requests []testkit.Request, unused ...string) {
 	t.Helper()
@@ -217,13 +217,13 @@ func Role(t *testing.T, file string, requests []testkit.Request, unused ...strin
 	if err := yaml.UnmarshalStrict(read(t, file), &role); err != nil {
 		t.Fatalf("%s: %v", file, err)
 	}
-	needed, granted := map[right]bool{}, map[right]bool{}
+	needed, granted := map[permission]bool{}, map[permission]bool{}
 	for _, r := range requests {
 		if r.Target != (testkit.Target{}) {
-			needs := right{r.Verb(), r.Target.Group, path.Join(r.Target.Resource, r.Target.Subresource)}
+			needs := permission{r.Verb(), r.Target.Group, path.Join(r.Target.Resource, r.Target.Subresource)}
 			needed[needs] = true
 			if needs.verb == "watch" { // Without streaming lists the informer sends a LIST.
-				needed[right{"list", needs.group, needs.resource}] = true
+				needed[permission{"list", needs.group, needs.resource}] = true
 			}
 		}
 	}
@@ -231,7 +231,7 @@ func Role(t *testing.T, file string, requests []testkit.Request, unused ...strin
 		for _, group := range rule.APIGroups {
 			for _, resource := range rule.Resources {
 				for _, verb := range rule.Verbs {
-					granted[right{verb, group, resource}] = true
+					granted[permission{verb, group, resource}] = true
 				}
 			}
 		}

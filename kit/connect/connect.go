@@ -244,7 +244,7 @@ func explainRequest(ctx context.Context, err error, host string) error {
 	case apierrors.IsUnauthorized(err):
 		return fmt.Errorf("%s does not accept the kubeconfig's credentials (401): they may have expired, or belong to another cluster", host)
 	case apierrors.IsForbidden(err):
-		return fmt.Errorf("%s refuses: %w: the kubeconfig's user lacks a right (config/rbac has the rights that the program needs)", host, err)
+		return fmt.Errorf("%s refuses: %w: the kubeconfig's user lacks a permission (config/rbac has the permissions that the program needs)", host, err)
 	case strings.Contains(err.Error(), "getting credentials: "):
 		// The error of an exec plugin has several lines if the program is not installed.
 		return fmt.Errorf("the kubeconfig's exec plugin failed, and stderr has its own message: %s", strings.Join(strings.Fields(err.Error()), " "))

@@ -227,7 +227,7 @@ func TestMistakes(t *testing.T) {
 		// kubectl supports an auth-provider of this name, so it is no mistake: the request is sent.
 		{reason: "other credentials of OpenID Connect", kubeconfig: kubeconfigWith("server: 'https://api.test'", "auth-provider: {name: oidc, config: {idp-issuer-url: 'https://issuer.test', client-id: c, id-token: "+idToken+"}}"), variable: file,
 			handler: refuse(apierrors.NewUnauthorized("")), want: []string{"401", "credentials"}},
-		{reason: "no right", kubeconfig: kubeconfigWith(server, ""), variable: file, handler: refuse(apierrors.NewForbidden(schema.GroupResource{}, "", errors.New("nobody"))), want: []string{"refuses", "lacks a right", "config/rbac"}},
+		{reason: "no permission", kubeconfig: kubeconfigWith(server, ""), variable: file, handler: refuse(apierrors.NewForbidden(schema.GroupResource{}, "", errors.New("nobody"))), want: []string{"refuses", "lacks a permission", "config/rbac"}},
 		{reason: "an old server", kubeconfig: kubeconfigWith(server, ""), variable: file, handler: paths(map[string]string{"/version": `{"gitVersion": "v1.26.9-gke.1"}`}),
 			want: []string{"http://api.test is Kubernetes v1.26.9-gke.1", "1.27 or newer", "KUBE_FEATURE_WatchListClient=false"}},
 		{reason: "no such group", kubeconfig: kubeconfigWith(server, ""), variable: file, handler: paths(map[string]string{"/version": versionOnly}),

@@ -4,7 +4,7 @@
 // A recorder creates an Event and passes it to a broadcaster. The broadcaster starts a goroutine for
 // each, and hands it to a sink, which sends it. Events about the same objects (in the same versions) with the
 // same reason and action are a series: the first is a POST, and the later ones are a PATCH that counts. If the
-// program has no right to patch Events, they are dropped. To avoid a series, pass the object that was written
+// program has no permission to patch Events, they are dropped. To avoid a series, pass the object that was written
 // as related, or different actions. The broadcaster remembers each Event for six minutes. The program bounds their
 // number: record one for each new reason, and one for each successful write.
 package events

@@ -54,7 +54,7 @@ type lock struct {
 	// monotonic part.
 	renewed atomic.Pointer[time.Time]
 	// seen is when the Lease was last read or written, refused when a write was last rejected for a
-	// missing right; nil for never. A leader without the right retries soon, a standby process
+	// missing permission; nil for never. A leader without the permission retries soon, a standby process
 	// writes nothing.
 	seen, refused atomic.Pointer[time.Time]
 }
@@ -239,14 +239,14 @@ func (e *Election) Healthy() error {
 }
 
 // Joined returns nil if this process takes part in the election: within the lease duration it has
-// read or written the Lease, and no write was rejected for a missing right. Otherwise it does not
+// read or written the Lease, and no write was rejected for a missing permission. Otherwise it does not
 // lead, or not for long.
 func (e *Election) Joined() error {
 	if !e.options.Elect {
 		return nil
 	}
 	if isWithin(&e.lock.refused, e.options.LeaseDuration) {
-		return fmt.Errorf("the Lease %s: no right to write it", e.lock.Describe())
+		return fmt.Errorf("the Lease %s: no permission to write it", e.lock.Describe())
 	}
 	if !isWithin(&e.lock.seen, e.options.LeaseDuration) {
 		return fmt.Errorf("the Lease %s was not read for %s, or never", e.lock.Describe(), e.options.LeaseDuration)

@@ -42,13 +42,13 @@ func (l leases) holder() string {
 	return holder
 }
 
-// forbid revokes the right to send these methods.
+// forbid revokes the permission to send these methods.
 func (l leases) forbid(methods ...string) {
 	l.Refuse(func(r *http.Request) *apierrors.StatusError {
 		if !slices.Contains(methods, r.Method) {
 			return nil
 		}
-		return apierrors.NewForbidden(schema.GroupResource{Resource: "leases"}, "byhand", errors.New("no right"))
+		return apierrors.NewForbidden(schema.GroupResource{Resource: "leases"}, "byhand", errors.New("no permission"))
 	})
 }
 
@@ -266,7 +266,7 @@ func TestOneWorks(t *testing.T) {
 	}
 }
 
-// A process on standby that can no longer read the Lease, or turns out to have no right to write
+// A process on standby that can no longer read the Lease, or turns out to have no permission to write
 // it, does not take part any more.
 func TestJoinedIsRecent(t *testing.T) {
 	for lost, method := range map[string]string{"read": http.MethodGet, "write": http.MethodPut} {
@@ -291,7 +291,7 @@ func TestJoinedIsRecent(t *testing.T) {
 	}
 }
 
-// A process that regains the right to write the Lease takes part again, even if another process leads.
+// A process that regains the permission to write the Lease takes part again, even if another process leads.
 func TestJoinedAgain(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := newLeases()

@@ -51,9 +51,9 @@ componentsPatches:
     value: "false"
 - name: kube-apiserver
   extraArgs:
-  # Only who may update an object's finalizers may block its deletion by an owner
+  # Only a client that may update an object's finalizers may block its deletion by an owner
   # reference. Off by default, but on in some clusters: a controller that lacks
-  # that right must fail here first.
+  # that permission must fail here first.
   - key: enable-admission-plugins
     value: OwnerReferencesPermissionEnforcement
   # Alpha, and off elsewhere. It changes only what names a shardSelector: chapters/cache.

@@ -65,7 +65,7 @@ func run(ctx context.Context, args []string) error {
 	limit := flags.Duration("for", 0, "end after this time, such as 60s (default: with the program, or at Ctrl-C)")
 	var options proxy.Options
 	flags.StringVar(&options.Address, "listen", "127.0.0.1:0", "`host:port` to listen on, on this machine only; port 0: any free port")
-	flags.StringVar(&options.Role, "role", "", "YAML `file` of the program's Role or ClusterRole: reports its rights that were not used")
+	flags.StringVar(&options.Role, "role", "", "YAML `file` of the program's Role or ClusterRole: reports its permissions that were not used")
 	flags.StringVar(&options.Known, "known", "", "`file` of an earlier --report: its findings are not reported again")
 	flags.Func("allow", "`name` of a finding that is not reported; may be given several times", func(name string) error {
 		options.Allowed = append(options.Allowed, name)

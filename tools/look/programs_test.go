@@ -43,7 +43,7 @@ func TestSampleController(t *testing.T) {
 	}
 }
 
-// The controller that `make new` creates works on a real API server with only the objects and rights in
+// The controller that `make new` creates works on a real API server with only the objects and permissions in
 // its deploy/. One process leads, a second is on standby, and look finds nothing.
 func TestMine(t *testing.T) {
 	script := `PATH="$PWD/bin:$PATH"

@@ -43,7 +43,7 @@ type FooStatus struct {
 	// Selector selects the Pods of this Foo by their labels. An autoscaler reads it.
 	Selector string `json:"selector,omitempty"`
 	// Conditions has one condition of this controller, Ready. The controller keeps the conditions of
-	// other clients, but their times lose fractions of a second.
+	// other clients, but truncates their times to whole seconds.
 	Conditions []metav1.Condition `json:"conditions,omitempty"`
 }
 
@@ -69,7 +69,7 @@ const (
 	// ReasonInvalidSpec: no Deployment can have this spec.
 	ReasonInvalidSpec = "InvalidSpec"
 	// ReasonForbidden: the API server rejects a request, because of a quota, a policy, a webhook,
-	// a missing right or the deletion of the namespace. The message is the server's.
+	// a missing permission or the deletion of the namespace. The message is the server's.
 	ReasonForbidden = "Forbidden"
 	// ReasonRequestFailed: a request failed in another way, for example because a webhook does not
 	// answer.

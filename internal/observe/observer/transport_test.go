@@ -74,7 +74,7 @@ func TestExchange(t *testing.T) {
 		case r.Method == http.MethodPatch:
 			panic(http.ErrAbortHandler)
 		case r.Method == http.MethodDelete && strings.HasSuffix(r.URL.Path, "/kept"):
-			testkit.WriteError(w, apierrors.NewForbidden(appsv1.Resource("deployments"), "kept", errors.New("no right")))
+			testkit.WriteError(w, apierrors.NewForbidden(appsv1.Resource("deployments"), "kept", errors.New("no permission")))
 			return true
 		}
 		return false
@@ -119,7 +119,7 @@ func TestExchange(t *testing.T) {
 		"sent DELETE Deployment default/old 0: delete Deployment old",
 		"answered DELETE Deployment default/old 200: OK",
 		"sent DELETE Deployment default/kept 0: delete Deployment kept",
-		`answered DELETE Deployment default/kept 403: deployments.apps "kept" is forbidden: no right`,
+		`answered DELETE Deployment default/kept 403: deployments.apps "kept" is forbidden: no permission`,
 		"sent PATCH Deployment default/d 0: patch Deployment d",
 		"failed PATCH Deployment default/d 0: no answer: unexpected EOF",
 		"sent PUT Foo default/foo 0: update the status of Foo foo",

@@ -48,7 +48,7 @@ func (s *server) deploy() {
 
 // ownersAreKnown waits until the admission plugin OwnerReferencesPermissionEnforcement has
 // discovered Foos, up to 30 s. Until then only administrators may set blockOwnerDeletion for a
-// Foo. An account without the right to foos/finalizers is always rejected.
+// Foo. An account without permission for foos/finalizers is always rejected.
 func (s *server) ownersAreKnown(as *rest.Config) {
 	s.Helper()
 	kube := kubernetes.NewForConfigOrDie(as)
@@ -83,7 +83,7 @@ func (s *server) containerArgs() []string {
 	return args
 }
 
-// The API server admits config/ unchanged, and the result is two Pods with restricted rights.
+// The API server admits config/ unchanged, and the result is two restricted Pods.
 func TestDeploy(t *testing.T) {
 	s := newServer(t)
 	s.deploy()

@@ -76,7 +76,7 @@ func (s *server) lateForAName(proxy *testkit.Proxy) {
 	s.converges("late", "theirs", 1)
 }
 
-// The controller's account has the rights that the controller uses, and no other.
+// The controller's account has the permissions that the controller uses, and no other.
 func TestRights(t *testing.T) {
 	newServer(t).deploy()
 	t.Run("each that is granted is used", testRightsAreUsed)
@@ -84,7 +84,7 @@ func TestRights(t *testing.T) {
 	t.Run("editors and viewers", testPeople)
 }
 
-// Two replicas, started as in the manifests, pass all situations. Together they use exactly the rights of
+// Two replicas, started as in the manifests, pass all situations. Together they use exactly the permissions of
 // config/rbac.
 func testRightsAreUsed(t *testing.T) {
 	s := newServer(t)
@@ -115,12 +115,12 @@ func testRightsAreUsed(t *testing.T) {
 			others = append(others, r)
 		}
 	}
-	// Without the right to foos/finalizers the account could not own for a Foo: see ownersAreKnown.
+	// Without permission for foos/finalizers the account could not own for a Foo: see ownersAreKnown.
 	check.Role(t, root+"/config/rbac/role.yaml", others, "update foos/finalizers")
 	check.Role(t, root+"/config/rbac/leader_election_role.yaml", ofTheLease)
 }
 
-// Two of the rights are limited to a name: the program's Lease.
+// Two of the permissions are limited to a name: the program's Lease.
 func testOneLease(t *testing.T) {
 	s := newServer(t)
 	leases := kubernetes.NewForConfigOrDie(s.account()).CoordinationV1().Leases(deployed)
@@ -139,7 +139,7 @@ func testPeople(t *testing.T) {
 		s.kubectl("create", "rolebinding", role, "--namespace", s.namespace, "--clusterrole="+role, "--user="+role)
 	}
 	const foos, projects = v1alpha1.GroupName, examplesv1alpha1.GroupName
-	// Missing rights come last: the cluster's aggregated roles include new rules after a moment.
+	// Missing permissions come last: the cluster's aggregated roles include new rules after a moment.
 	for _, test := range []struct {
 		who, verb, group, resource, subresource string
 		may                                     bool

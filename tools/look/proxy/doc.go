@@ -41,5 +41,5 @@
 //   - Secrets in two namespaces are never related, because their annotations are not kept.
 //   - A deletion is not seen while the program has no watch open.
 //   - An existing object that a program lists again after a restart is no cause.
-//   - A recording does not have the requests that are not shown, so it has no unused-right.
+//   - A recording does not have the requests that are not shown, so it has no unused-permission.
 package proxy

@@ -247,8 +247,8 @@ rules:
 		s.sends(8, "POST", "/api/v1/namespaces/a/events", "", 201, "")
 	})
 	want := []string{"get deployments in the API group apps", "update deployments in the API group apps", "delete deployments in the API group apps", `* secrets in the API group ""`}
-	if found := s.Findings(); len(found) != 1 || found[0].Name != "unused-right" || !cmp.Equal(found[0].Requests, want) {
-		t.Errorf("found %v, want the unused rights %q", found, want)
+	if found := s.Findings(); len(found) != 1 || found[0].Name != "unused-permission" || !cmp.Equal(found[0].Requests, want) {
+		t.Errorf("found %v, want the unused permissions %q", found, want)
 	}
 }
 

@@ -65,7 +65,7 @@ type Proxy struct {
 	findings   *findings
 
 	mu     sync.Mutex
-	unused []right // rights of its role that no request has needed yet
+	unused []permission // permissions of its role that no request has needed yet
 }
 
 // toldAfter delays the log: two connections and a busy machine may separate a write's event from its

@@ -21,7 +21,7 @@ func (p *Proxy) RecordTo(out io.Writer) {
 }
 
 // Replay prints the log of a recording, with the causes and findings of the current rules. It needs no
-// API server, and cannot report unused rights. The returned Proxy has the findings.
+// API server, and cannot report unused permissions. The returned Proxy has the findings.
 func Replay(recording io.Reader, o Options, log io.Writer) (*Proxy, error) {
 	steps, err := trace.ReadRecording(recording)
 	if err == nil && (steps[0].What != trace.Started || !strings.HasPrefix(steps[0].Text, version)) {

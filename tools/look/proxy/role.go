@@ -14,14 +14,14 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// right is one permission of a rule. Each of its words may be *.
-type right struct{ verb, group, resource string }
+// permission is one permission of a rule. Each of its words may be *.
+type permission struct{ verb, group, resource string }
 
 // covers reports whether a word of a rule covers one that a request needs.
 func covers(given, needed string) bool { return given == "*" || given == needed }
 
-// readRole reads the rights in a file of Roles and ClusterRoles.
-func readRole(file string) (given []right, err error) {
+// readRole reads the permissions in a file of Roles and ClusterRoles.
+func readRole(file string) (given []permission, err error) {
 	text, err := os.ReadFile(file)
 	for document := range strings.SplitSeq(string(text), "\n---") {
 		var one rbacv1.ClusterRole // a Role has the same rules
@@ -30,7 +30,7 @@ func readRole(file string) (given []right, err error) {
 			for _, group := range rule.APIGroups {
 				for _, resource := range rule.Resources {
 					for _, verb := range rule.Verbs {
-						given = append(given, right{verb, group, resource})
+						given = append(given, permission{verb, group, resource})
 					}
 				}
 			}
@@ -45,7 +45,7 @@ func readRole(file string) (given []right, err error) {
 	return given, nil
 }
 
-// use removes the rights that a request needed from the unused ones; response may be nil.
+// use removes the permissions that a request needed from the unused ones; response may be nil.
 func (p *Proxy) use(x *exchange, response *http.Response) {
 	if x.resource == "" {
 		return
@@ -54,7 +54,7 @@ func (p *Proxy) use(x *exchange, response *http.Response) {
 	isMade := response != nil && response.StatusCode == http.StatusCreated
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.unused = slices.DeleteFunc(p.unused, func(r right) bool {
+	p.unused = slices.DeleteFunc(p.unused, func(r permission) bool {
 		isVerb := covers(r.verb, x.Verb()) || isMade && covers(r.verb, "create") // by a PUT or a PATCH, too
 		return isVerb && covers(r.group, x.Target.Group) && covers(r.resource, needed)
 	})

@@ -48,8 +48,8 @@ var table = []Finding{
 		Advice: "Set the controller reference in the request that creates the object, so that the garbage collector deletes it. See controller/foo/deployment.go: newDeployment"},
 	{Name: "finalizer-left", What: "a finalizer of the program holds an object that was deleted",
 		Advice: "Remove the finalizer as soon as the cleanup is done, also when there is nothing to clean up. See chapters/finalizer/README.md"},
-	{Name: "unused-right", What: "its role gives a right that it did not use in this run",
-		Advice: "Remove the right, or run the case that needs it. See config/rbac/role.yaml"},
+	{Name: "unused-permission", What: "its role gives a permission that it did not use in this run",
+		Advice: "Remove the permission, or run the case that needs it. See config/rbac/role.yaml"},
 }
 
 const (
@@ -184,9 +184,9 @@ func (p *Proxy) finish() {
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	for _, right := range p.unused {
-		isAsked := !strings.HasSuffix(right.resource, "/finalizers") // No request needs this right.
-		p.found("unused-right", isAsked, fmt.Sprint(right), "%s %s in the API group %s", right.verb, right.resource, cmp.Or(right.group, `""`))
+	for _, unused := range p.unused {
+		isAsked := !strings.HasSuffix(unused.resource, "/finalizers") // No request needs this permission.
+		p.found("unused-permission", isAsked, fmt.Sprint(unused), "%s %s in the API group %s", unused.verb, unused.resource, cmp.Or(unused.group, `""`))
 	}
 	for _, one := range p.Findings() {
 		var places []string
