@@ -35,7 +35,7 @@ type repeats struct {
 	times      int
 }
 
-// Record counts a successful write for object. part names what was written, such as "status". Different
+// Record counts a successful write for object. part is the written part, such as "status". Different
 // content restarts the count. content must be comparable; pass nil to count every write of the part.
 func (r *Rewrites) Record(object metav1.Object, part string, content any) {
 	t := target{object.GetUID(), part}

@@ -135,7 +135,7 @@ func applySpec(deployment *appsv1.Deployment, foo *v1alpha1.Foo) {
 	findContainer(deployment).Image = containerImage
 }
 
-// differences returns the fields that differ from what the controller writes.
+// differences returns the fields that an update by the controller would change.
 func differences(deployment *appsv1.Deployment, foo *v1alpha1.Foo) (fields []string) {
 	if !metav1.IsControlledBy(deployment, foo) {
 		fields = append(fields, "metadata.ownerReferences")
