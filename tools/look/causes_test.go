@@ -144,7 +144,7 @@ func recorded(t *testing.T, text []byte) map[string][]string {
 }
 
 const (
-	overDelay = "the delay is over: "
+	overDelay = "the delay is over"
 	heard     = "heard: "
 )
 

@@ -141,7 +141,7 @@ func (x *exchange) received(step *trace.Step, body []byte) {
 func asked(query url.Values) string {
 	switch {
 	case query.Get("sendInitialEvents") == "true":
-		return "list as a stream, then watch"
+		return "streaming list, then watch"
 	case query.Get("watch") == "true":
 		return "watch from version " + query.Get("resourceVersion")
 	}

@@ -76,9 +76,9 @@ func metaOf(object any) metav1.Object {
 	return &metav1.ObjectMeta{}
 }
 
-// event records an event and calls the next handler. To whom it leads may be known only
-// from the key that is added for it. Objects of a store are never changed, so the step may
-// be finished later.
+// event records an event and calls the next handler. If the object has no owner, only the key
+// that is added shows which reconcile it leads to. Objects of a store are never changed, so the
+// step may be finished later.
 func (h *handler) event(e *event, before, object any, next func()) {
 	if h.observer.all {
 		h.observer.handling.Lock()
@@ -96,6 +96,9 @@ func (h *handler) event(e *event, before, object any, next func()) {
 	}
 	h.finish = func(step *trace.Step) { h.observer.finishEvent(h.kind, e, step, before, object) }
 	h.why = cause{event: e}
+	if h.step.For != "" {
+		h.record("")
+	}
 	next()
 	h.record("")
 	// The object is not needed any more.
@@ -130,7 +133,7 @@ func (o *Observer) finishEvent(k *wired, e *event, step *trace.Step, before, obj
 	case e.initial:
 		step.Cause, step.CauseSeq = "the first list", k.listed
 	case e.what == trace.Tombstone:
-		step.Cause, step.CauseSeq = "a list in which it is missing", k.listed
+		step.Cause, step.CauseSeq = "the list no longer has it", k.listed
 	case e.what == trace.Relisted:
 		step.Cause, step.CauseSeq = "a list in which it is the same", k.listed
 	case e.what == trace.Resync:

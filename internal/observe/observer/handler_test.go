@@ -80,7 +80,7 @@ func TestHandler(t *testing.T) {
 		{"changed in what the log tells", func() { ofFoos.OnUpdate(foo("3"), fooThatWants("4", "two")) }, got{What: trace.Updated, Version: "4", Log: "changed"}, true},
 		{"deleted", func() { ofFoos.OnDelete(foo("4")) }, got{What: trace.Deleted, Version: "4", Log: "deleted"}, true},
 		{"a tombstone", func() { ofFoos.OnDelete(cache.DeletedFinalStateUnknown{Key: "default/foo", Obj: foo("4")}) },
-			got{What: trace.Tombstone, Version: "4", Cause: "a list in which it is missing", CauseSeq: 44, Log: "deleted"}, true},
+			got{What: trace.Tombstone, Version: "4", Cause: "the list no longer has it", CauseSeq: 44, Log: "deleted"}, true},
 		{"our Deployment", func() { ofDeployments.OnAdd(deployment("5", true), false) }, got{What: trace.Added, Kind: "Deployment", Version: "5", Log: "added"}, true},
 		{"our DELETE", func() { ofDeployments.OnDelete(deployment("6", true)) },
 			got{What: trace.Deleted, Kind: "Deployment", Version: "6", Cause: "our own write", CauseSeq: 42, Echo: true, Log: "deleted"}, true},

@@ -82,7 +82,7 @@ func (q *observedQueue) Add(key cache.ObjectName) {
 
 func (q *observedQueue) AddLowPriority(key cache.ObjectName) {
 	why := q.event(key)
-	q.change(func(at *place) { q.mark(key, trace.Added, "behind every change", why, at) }, func() { q.Queue.AddLowPriority(key) })
+	q.change(func(at *place) { q.mark(key, trace.Added, "low priority", why, at) }, func() { q.Queue.AddLowPriority(key) })
 }
 
 // event returns, and records, the event for which a handler adds a key.
@@ -159,7 +159,7 @@ func (q *observedQueue) settle(key cache.ObjectName, k *waiting, at *place) {
 	if due := k.due; !due.IsZero() && !time.Now().Before(due) {
 		k.due, k.backsOff = time.Time{}, false
 		added := !k.waits
-		q.mark(key, trace.Due, "", cause{text: "the delay is over: " + k.delay.text, seq: k.delay.seq}, at)
+		q.mark(key, trace.Due, "", cause{text: "the delay is over", seq: k.delay.seq}, at)
 		if added {
 			k.since = due
 		}

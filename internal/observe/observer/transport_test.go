@@ -203,7 +203,7 @@ func TestStream(t *testing.T) {
 	}
 	if diff := cmp.Diff(map[string][]string{
 		"Foo": {
-			"opened  : list as a stream, then watch",
+			"opened  : streaming list, then watch",
 			"received default/foo " + before + ": ADDED Foo default/foo",
 			"received  " + before + ": BOOKMARK: the list is complete",
 			"received default/foo " + changed + ": MODIFIED Foo default/foo",
