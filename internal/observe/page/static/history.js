@@ -66,8 +66,8 @@ function meaningOfChange(step, before, now) {
 }
 
 function meaningOfOutcome({part, what, request}) {
-  if (part === 'reconcile' && what === 'failed') {
-    return {tone: 'bad', text: 'error'};
+  if (part === 'handler' || part === 'reconcile' && what === 'failed') {
+    return {tone: 'bad', text: part === 'handler' ? 'ignored' : 'error'};
   }
   if (part !== 'request' || !request) {
     return null;

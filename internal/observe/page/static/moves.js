@@ -17,7 +17,7 @@ const headlines = {
   'store relisted': 'The same again, in a new list',
   'queue added': 'The key joins the queue',
   'queue coalesced': 'Already queued: two events, one reconcile',
-  'queue due': 'The pause is over',
+  'queue due': 'The key is back in the queue',
   'queue forgot': 'Its failures no longer count',
   'worker got': 'A worker takes the key',
   'worker done': 'The worker gives the key back',
@@ -25,6 +25,7 @@ const headlines = {
   'reconcile ended': 'The reconcile has ended',
   'program leader': 'This process leads from now on',
   'reconcile failed': 'The reconcile has failed',
+  'handler ignored': 'The handler ignores it: no key',
 };
 
 const nameOf = ({kind, key}) => `${kind} ${key.split('/').at(-1)}`;
@@ -57,7 +58,7 @@ export function headlineOf(step) {
       return `Look again in ${duration(took / 1e6)}`;
     case part === 'stream' && /^ERROR too old/.test(text):
       return '410 Gone: these events are no longer kept';
-    case part === 'stream' && what === 'opened' && /^list/.test(text):
+    case part === 'stream' && what === 'opened' && /list/.test(text):
       return 'List everything, then watch';
   }
   return headlines[`${part} ${what}`] ?? [what, kind && key && nameOf(step)].filter(Boolean).join(': ');
@@ -66,11 +67,11 @@ export function headlineOf(step) {
 /** The step in words that teach: a list of elements. */
 export function captionOf(step) {
   const headline = headlineOf(step);
-  // Skip text that repeats the headline, such as OK.
-  const said = step.part === 'server' || step.part === 'queue' && step.took || step.part === 'request' && (step.what === 'sent' || step.request?.status < 400);
+  // Skip text that repeats the headline, such as OK, and details, which the tables have.
+  const said = ['server', 'store', 'worker'].includes(step.part) || step.what === 'opened' || step.part === 'queue' && step.took || step.part === 'request' && (step.what === 'sent' || step.request?.status < 400);
   return [
     el('span', {class: 'caption-where'}, [clock(step.at), partName(step.part), objectOf(step)].filter(Boolean).join(' · ')),
-    el('strong', {}, headline),
+    el('strong', {}, headline.replaceAll(' → ', '\u00a0→\u00a0')),
     step.text && !said && el('span', {}, step.text),
     step.echo ? el('span', {class: 'caption-cause'}, 'its own write, coming back')
       : step.cause && el('span', {class: 'caption-cause'}, `because: ${step.cause.replace(/(\S+ \S+) tombstone/g, 'the list no longer has $1')}`),
@@ -94,14 +95,6 @@ const ways = {
   server: ['outside-server'], // another client's write
 };
 
-// The note of a key on its way.
-const notes = {
-  'queue coalesced': {tone: 'merged', note: 'already queued'},
-  'queue delayed': {note: 'retry later'},
-  'queue limited': {note: 'retry later: an error'},
-  'queue due': {note: 'the pause is over'},
-};
-
 /** The moves that show a step: from where to where, in which form. With step.whole set, a store step
  * also shows the event that led to it. */
 export function movesOf(step) {
@@ -113,17 +106,17 @@ export function movesOf(step) {
 
 // The form of a token: an object, a key, a request or its response.
 function formOf({part, what, kind, meaning, request}) {
-  const look = {...lookOf(kind), tone: meaning?.tone ?? '', note: meaning?.text ?? ''};
+  const look = {...lookOf(kind), tone: meaning?.tone ?? ''};
   if (part === 'stream' || part === 'store') {
     return {...look, form: 'object', gone: meaning?.text === 'deleted'};
   }
   if (part !== 'request' && part !== 'server') {
-    return {...look, form: 'key', letter: 'key', ...notes[`${part} ${what}`]};
+    return {...look, form: 'key', letter: 'key', tone: what === 'coalesced' ? 'merged' : look.tone};
   }
   const {method, status} = request ?? {};
   const wire = {...look, form: 'wire'};
   if (part === 'server' || what === 'sent') {
     return {...wire, letter: method ?? ''};
   }
-  return {...wire, letter: status ? String(status) : '—', note: status >= 400 ? statusText(status) : '', tone: status && status < 400 ? 'good' : 'bad'};
+  return {...wire, letter: status ? String(status) : '—', tone: status && status < 400 ? 'good' : 'bad'};
 }

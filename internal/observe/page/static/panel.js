@@ -52,10 +52,10 @@ export class Panel {
       el('p', {}, 'An object goes round. A change comes down the left side, from the API server into memory. At the bottom it is no more than a key, which waits for a worker. On the right the reconcile compares, and sends what differs back up. That write is a change, too: it comes down on the left again, and then it is quiet.'),
       el('ul', {class: 'legend'},
         this.kinds,
-        el('li', {}, el('span', {class: 'chip round'}, 'key'), ' a key: a namespace and a name, no more, in the colour of its kind'),
+        el('li', {}, el('span', {class: 'chip round'}, 'key'), ' a key: a namespace and a name, no more, in the color of its kind'),
         el('li', {}, el('span', {class: 'chip square tone-plain'}, 'PUT'), ' a request, ', el('span', {class: 'chip square tone-good'}, '200'), ' its answer'),
       ),
-      el('p', {}, 'Choose a part in the picture to read what it is and where its code stands, or an object in the table to follow it alone.'),
+      el('p', {}, 'Choose a part in the picture to read about it and to find its code, or an object in the table to follow it alone.'),
       ...this.whatHappens(),
     );
   }
@@ -83,7 +83,7 @@ export class Panel {
       el('div', {class: 'panel-head'}, el('h2', {}, part.name), this.close()),
       ...(isInside(id) ? [el('p', {}, 'This is inside the program: not seen from here. In general:')] : []),
       ...part.about.map((text) => el('p', {}, text)),
-      el('h3', {}, 'Where its code stands'),
+      el('h3', {}, 'Its code'),
       el('ul', {class: 'places', translate: 'no'}, part.where.map(([file, name]) => el('li', {}, files.named(file, name), ` ${name}`))),
       el('h3', {}, 'Numbers'), this.numbers,
     );
@@ -249,7 +249,7 @@ const lines = {
   stream: (world, now) => (world.open.size ? `${counted(world.open.size, 'watch', 'es')} open` : `${rateOf(world.parts.stream, now).toFixed(1)} events a second`),
   store: ({kinds}) => counted(Object.values(kinds).reduce((n, k) => n + k, 0), 'object'),
   handler: (world) => `${counted(sum(world, 'queue', 'added', 'coalesced'), 'key')} enqueued`,
-  queue: (world) => `${count(world.depth)} waiting`,
+  queue: ({depth, later}) => `${count(depth)} waiting${later.size ? `, ${count(later.size)} later` : ''}`,
   worker: ({busy}) => (busy.size ? `${count(busy.size)} busy` : 'all idle'),
   reconcile: (world) => `${count(sum(world, 'reconcile', 'started'))} so far, ${count(sum(world, 'reconcile', 'failed'))} failed`,
   request: (world) => `${count(sum(world, 'request', 'sent'))} sent${world.statuses[409] ? `, ${counted(world.statuses[409], 'conflict')}` : ''}`,

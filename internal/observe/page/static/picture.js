@@ -16,7 +16,7 @@ const fastest = 100;
 const latest = 10_000;
 // How long a token stays after it arrived.
 const rest = 1600;
-// From this many tokens on, their names are left out.
+// From this many tokens on, steps are not described one by one.
 const crowded = 5;
 // More steps a second than this are summarized, not described one by one.
 const busy = 150;
@@ -36,7 +36,7 @@ export class Picture {
     // stay.
     this.paced = false;
     this.read = new Set();
-    // The words for a world in which nothing moves.
+    // The words while nothing moves, instead of the last step.
     this.why = '';
     this.tokens = new Map();
     this.now = this.told = this.captionUntil = 0;
@@ -117,7 +117,6 @@ export class Picture {
   frame(now) {
     const passed = Math.min(now - this.now, 100);
     this.now = now;
-    this.scene.lane.classList.toggle('crowded', this.crowded);
     for (const [subject, token] of this.tokens) {
       if (!this.move(token, now)) {
         token.element.remove();
@@ -151,7 +150,7 @@ export class Picture {
       const {x, y} = points[Math.round((points.length - 1) * eased)];
       // In a crowd they travel side by side.
       const aside = this.crowded ? token.own * 26 - 13 : 0;
-      token.place(x + aside, y - aside, this.scene.layout.width);
+      token.place(x + aside, y - aside);
     }
     if (part === 1) {
       this.scene.shine(to);
@@ -167,19 +166,12 @@ export class Picture {
   }
 
   begin(token, now) {
-    let late = 0;
     while (!this.paced && token.moves.length > 1 && this.isLate(token.moves, now)) {
-      late++;
       this.lightUp([token.moves.shift()]);
     }
     const move = token.moves.shift();
-    move.note = [move.note, late > 0 && `${counted(late, 'step')} left out`].filter(Boolean).join(', ');
     const points = this.scene.edges[`${move.from}-${move.to}`];
     const takes = this.paced ? (this.again ? short : slowest) : Math.max(fastest, slowest * 4 / (4 + token.moves.length)) * (this.crowded ? 0.6 + token.own : 1);
-    // One name at a place: resting tokens hide theirs.
-    for (const other of this.tokens.values()) {
-      other.element.classList.toggle('rests', !other.current && other.moves.length === 0);
-    }
     token.dress(move);
     this.scene.shine(`${move.from}-${move.to}`);
     if (move.from === 'server' && move.to === 'stream' && !move.step.echo) {
@@ -189,7 +181,7 @@ export class Picture {
     if (!points) {
       // It happens in place.
       const [x, y, width] = this.scene.layout.boxes[move.to];
-      token.place(x + width / 2, y + 2, this.scene.layout.width);
+      token.place(x + width / 2, y + 2);
     }
     token.current = {...move, points, began: now, takes};
     if (!this.crowded) {
@@ -210,7 +202,7 @@ export class Picture {
     const many = this.crowded && rate > 1;
     const words = many ? `About ${count(Math.round(rate))} steps a second, more than one can draw. The lights and the numbers stand for all of them, the tokens for ${counted(this.tokens.size, 'object')}.`
       : this.why || 'Quiet. No event arrives, so nothing is sent.';
-    if ((many || this.now > this.captionUntil) && words !== this.said && this.now - this.told >= least) {
+    if ((many || this.now > this.captionUntil || this.why && !this.showing) && words !== this.said && this.now - this.told >= least) {
       [this.said, this.told, this.captionUntil] = [words, this.now, this.now + (many ? 1500 : 0)];
       this.caption.className = many ? 'caption' : 'caption tone-quiet';
       say(this.caption, words);

@@ -1,4 +1,4 @@
-// A token that travels: an object, a key, or a request and its response.
+// A token that travels: an object, a key, or a request and its response. The caption names its object.
 
 import {say, svg} from './dom.js';
 import {hash} from './kinds.js';
@@ -13,13 +13,11 @@ export class Token {
     this.shape = svg('rect', {class: 'token-shape', y: -12, height: 24});
     this.letter = svg('text', {class: 'token-letter', 'text-anchor': 'middle', y: 4.5});
     this.cross = svg('path', {class: 'token-cross', d: 'M-9 -9L9 9M9 -9L-9 9', opacity: 0});
-    // One line, which fits between the two lines of a part.
-    this.name = svg('text', {class: 'token-name', y: 4.5});
-    this.element = svg('g', {class: 'token', onclick: choose}, this.shape, this.letter, this.cross, this.name);
+    this.element = svg('g', {class: 'token', onclick: choose}, this.shape, this.letter, this.cross);
   }
 
   /** Takes the look of a move. */
-  dress({form, colour, letter, tone, note, gone, step}) {
+  dress({form, colour, letter, tone, gone}) {
     const width = {object: 18 + 8 * letter.length, key: 36, wire: letter.length > 4 ? 58 : 44}[form];
     this.element.setAttribute('class', `token ${form} ${colour} tone-${tone || 'plain'}`);
     this.shape.setAttribute('x', -width / 2);
@@ -27,19 +25,9 @@ export class Token {
     this.shape.setAttribute('rx', {object: 6, key: 12, wire: 3}[form]);
     this.cross.setAttribute('opacity', gone ? 1 : 0);
     say(this.letter, letter);
-    say(this.name, note || (step.key ?? ''));
-    this.gap = width / 2 + 6;
-    this.side = 0;
   }
 
-  place(x, y, width) {
-    // The name goes to the side with room.
-    const side = x >= width / 2 ? -1 : 1;
-    if (this.side !== side) {
-      this.side = side;
-      this.name.setAttribute('x', side * this.gap);
-      this.name.setAttribute('text-anchor', side < 0 ? 'end' : 'start');
-    }
+  place(x, y) {
     this.element.setAttribute('transform', `translate(${x.toFixed(1)} ${y.toFixed(1)})`);
   }
 
