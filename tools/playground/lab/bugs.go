@@ -12,6 +12,8 @@ import (
 	"k8s.io/client-go/tools/cache"
 
 	"example.com/byhand/controller"
+	"example.com/byhand/internal/observe/observer"
+	"example.com/byhand/internal/observe/trace"
 )
 
 // Bugs in the wiring of a replica; the lesson's code stays unchanged.
@@ -44,10 +46,15 @@ func (p *Playground) anew(bug string) {
 	p.start()
 }
 
-// deaf is a handler that ignores deletions.
-type deaf struct{ cache.ResourceEventHandler }
+// deaf is a handler that ignores deletions, and records that.
+type deaf struct {
+	cache.ResourceEventHandler
+	observe *observer.Observer
+}
 
-func (deaf) OnDelete(any) {}
+func (d deaf) OnDelete(any) {
+	d.observe.Record(&trace.Step{Part: "handler", What: "ignored", Kind: "Deployment"}, nil)
+}
 
 // spoil adds the bug to a reconcile.
 func (r *replica) spoil(next controller.Reconcile) controller.Reconcile {

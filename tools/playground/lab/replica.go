@@ -91,7 +91,7 @@ func (r *replica) run() error {
 	case deafToNames:
 		deployments.Handler.ResourceEventHandler = controller.EnqueueOwner(queue, v1alpha1.Kind("Foo"))
 	case deafToDeletion:
-		deployments.Handler.ResourceEventHandler = deaf{deployments.Handler.ResourceEventHandler}
+		deployments.Handler.ResourceEventHandler = deaf{deployments.Handler.ResourceEventHandler, r.observe}
 	}
 	deploymentStore := deployments.Store
 	r.store.Store(&deployments.Store)
@@ -141,7 +141,7 @@ func (r *replica) lead(ctx context.Context, loop *controller.Controller, informe
 	if err := informer.WaitForSync(ctx, time.Minute, informers[0], informers[1]); err != nil {
 		return err
 	}
-	r.observe.Program(trace.Leader, "%s leads: %d workers start", r.name, workers)
+	r.observe.Program(trace.Leader, "%s has taken the Lease: %d workers start", r.name, workers)
 	loop.Run(ctx, workers)
 	return nil
 }

@@ -70,7 +70,7 @@ function isRoutine(step) {
   const {part, what, key, text, echo, meaning, request, subject} = step;
   switch (part) {
     case 'stream':
-      return Boolean(key) || /^BOOKMARK/.test(text);
+      return Boolean(key) || /^BOOKMARK/.test(text) || what === 'ended' || what === 'opened' && !/list/.test(text);
     case 'store':
       return echo || ['resync', 'relisted'].includes(what) || what === 'updated' && (!meaning || meaning.text.startsWith('available'));
     case 'worker':
@@ -82,10 +82,10 @@ function isRoutine(step) {
       }
       return idle.has(subject) || what !== 'started' && text !== 'sent nothing';
     case 'request':
-      // Most status writes only report the progress of the rollout.
-      return !request || request.method === 'GET' || /"reason":"(Available|WaitingForReplicas)"/.test(request.body ?? request.reply) && request.path.endsWith('/status');
+      // Most status writes only report what the picture shows already.
+      return !request || request.method === 'GET' || request.path.endsWith('/status') && !/"reason":"NameTaken"/.test(request.body ?? request.reply);
     case 'server':
       return text.startsWith('controller-'); // Its request is shown.
   }
-  return what !== 'leader';
+  return part === 'program' && what !== 'leader';
 }

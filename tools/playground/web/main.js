@@ -148,12 +148,8 @@ on('state', (text) => {
 // Shows delayed events and the missing leader.
 function wait() {
   const left = Math.ceil((state.lease - Date.now()) / 1000);
-  const words = [
-    state.held > 0 && `${counted(state.held, 'event')} delayed`,
-    left > 0 ? `no leader: the Lease expires in ${left} s` : awake && state.replicas.length === 0 && 'no controller runs',
-  ].filter(Boolean);
-  say(byId('waits'), words.join(' · '));
-  picture.why = words.map((text) => `${text[0].toUpperCase()}${text.slice(1)}`).join('. ');
+  picture.why = state.lease ? `No leader: the Lease ${left > 0 ? `expires in ${left} s` : 'has expired'}` : awake && state.replicas.length === 0 ? 'No controller runs' : '';
+  say(byId('waits'), [state.held > 0 && `${counted(state.held, 'event')} delayed`, picture.why].filter(Boolean).join(' · '));
 }
 setInterval(wait, 500);
 
@@ -162,7 +158,7 @@ byId('summary').hidden = true;
 let heard = '';
 setInterval(() => {
   const told = [...document.querySelectorAll('#last, .objects .note:not([hidden]), #waits')]
-    .map((place) => (place.matches('tr') ? `${place.previousElementSibling.cells[0].textContent}: ` : '') + place.textContent.replace(/ ?\d+ s.*$/, (rest) => (place.id === 'last' ? rest : '')));
+    .map((place) => (place.matches('tr') ? `${place.previousElementSibling.cells[0].textContent}: ` : '') + place.textContent.replace(/ ?\d+ s$/, ''));
   const text = told.filter(Boolean).join('. ');
   if (text === heard && !picture.showing) {
     say(byId('heard'), text);

@@ -53,13 +53,12 @@ function change({at, by, kind, name, method, spec}) {
   draw();
 }
 
-// "replicas 2 → 7 → 2 · 14 ms · the controller's PUT"
-function told({values, since, at, by, method, closed}) {
-  const arrows = (texts) => texts.join(' → ');
+// "replicas 2 → 7 → 2 · the controller's PUT"
+function told({values, by, method}) {
+  const arrows = (texts) => texts.join('\u00a0→\u00a0');
   const field = Object.keys(values.at(-1) ?? {}).find((name) => values.some((value) => value?.[name] !== values.at(-1)[name]));
   return [values.includes(null) ? arrows(values.slice(1).map((value) => (value ? 'created' : 'deleted')))
-    : field ? `${field} ${arrows(values.map((value) => value[field]))}` : 'written again',
-  values.length > 2 && closed && lasted(at - since), by === 'you' ? by : `${by}'s ${method}`].filter(Boolean).join(' · ');
+    : field ? `${field} ${arrows(values.map((value) => value[field]))}` : 'written again', by === 'you' ? by : `${by}'s ${method}`].join(' · ');
 }
 
 /** How long the last correction of an object took, as text. */
@@ -157,7 +156,7 @@ let action = null;
 
 /** An action begins; earlier changes do not count. */
 export function begin() {
-  action = {text: '', at: Date.now(), last: 0, of: new Map()};
+  action = {text: '', at: Date.now(), of: new Map()};
   for (const [id, {values, at}] of histories) {
     if (!values.at(-1) && Date.now() - at > remembered && !state.on.hold) {
       histories.delete(id);
@@ -179,22 +178,20 @@ export function means(text) {
   }
 }
 
-function count({by, method, code, at, status}) {
+function count({by, method, code, status}) {
   if (action) {
     const n = action.of.get(who(by)) ?? action.of.set(who(by), new Map()).get(who(by));
     const key = [status ? `status ${method}` : method, code >= 300 && `(${code})`].filter(Boolean).join('|');
     n.set(key, (n.get(key) ?? 0) + 1);
-    action.last = Math.max(action.last, at - action.at);
   }
 }
 
-// "1 DELETE by you, 1 POST and 2 status PUTs by the controller, 1.8 s"
+// "1 DELETE by you, 1 POST and 2 status PUTs by the controller"
 function tell() {
-  const {text, last, of} = action ?? {text: 'The result of your action appears here', last: 0, of: new Map()};
+  const {text, of} = action ?? {text: 'The result of your action appears here', of: new Map()};
   const parts = [...of].map(([by, methods]) => `${[...methods].map(([method, n]) => {
     const [word, ...code] = method.split('|');
     return [counted(n, word), ...code].join(' ');
   }).join(', ').replace(/, ([^,]+)$/, ' and $1')} by ${by}`);
-  const told = [text, ...parts, last > 0 && parts.length > 0 && lasted(last)].filter(Boolean);
-  say(byId('last'), told.join(', '));
+  say(byId('last'), [text, ...parts].filter(Boolean).join(', '));
 }

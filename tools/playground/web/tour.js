@@ -35,7 +35,7 @@ function show(next) {
   form.dataset.phase = next;
   const button = form.querySelector('.act');
   button.disabled = !['asks', 'lost'].includes(next) && at > 0;
-  say(button, next === 'lost' ? 'Reset' : button.dataset.says);
+  say(button, {lost: 'Reset', sets: at > 0 && 'Setting up…'}[next] || button.dataset.says);
   form.querySelectorAll('.guess').forEach((guess) => { guess.disabled = next !== 'asks'; });
   form.querySelectorAll('.came').forEach((place) => say(place, next === 'lost' ? 'Something else was done, so this lesson cannot continue.' : place.dataset.says.replace('{took}', took('Deployment web'))));
   const answer = next === 'seen' && form.querySelector('.guess :checked');

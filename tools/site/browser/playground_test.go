@@ -67,8 +67,8 @@ func (b *tab) acts(words string) {
 	b.until(fmt.Sprintf(`document.querySelectorAll('#log .answered').length === %d`, before+1))
 }
 
-// The first screen of the site has the definition of a controller, the lesson and the picture, and the
-// panel links to the code. It works on any web server, also in a subfolder; the other tests open it
+// The first screen of the site has the lesson, the picture, the objects and the process, and the panel
+// links to the code. It works on any web server, also in a subfolder; the other tests open it
 // from disk.
 func TestPlaygroundLives(t *testing.T) {
 	t.Parallel()
@@ -76,9 +76,10 @@ func TestPlaygroundLives(t *testing.T) {
 	host := httptest.NewServer(http.StripPrefix("/folder/", http.FileServerFS(os.DirFS(folder))))
 	t.Cleanup(host.Close)
 	b := open(t, host.URL+"/folder/", look{width: 1440, height: 900})
+	b.until(theirs)
 	b.row("foos", "example-foo web 2 2 True Available")
-	shown := value[string](b, `[...document.querySelectorAll('button, td, text, .what')].filter((e) => ((box) => box.height > 0 && box.bottom <= innerHeight)(e.getBoundingClientRect())).map((e) => e.textContent).join('|')`)
-	for _, want := range []string{"A controller compares what exists", "API server", "Workers", "example-foo", "Delete the Deployment"} {
+	shown := value[string](b, `[...document.querySelectorAll('button, td, text, .who')].filter((e) => ((box) => box.height > 0 && box.bottom <= innerHeight)(e.getBoundingClientRect())).map((e) => e.textContent).join('|')`)
+	for _, want := range []string{"controller-1 leads", "API server", "Workers", "example-foo", "Delete the Deployment"} {
 		if !strings.Contains(shown, want) {
 			t.Errorf("%q is not on the first screen: %s", want, shown)
 		}
@@ -138,7 +139,7 @@ func TestPlaygroundActions(t *testing.T) {
 const captions = `
 	window.headlines = [];
 	new MutationObserver(() => {
-		const text = document.querySelector('#caption strong')?.textContent;
+		const text = document.querySelector('#caption strong')?.textContent.replaceAll('\u00a0', ' ');
 		if (text && !headlines.includes(text)) { headlines.push(text); }
 	}).observe(document.querySelector('#caption'), {subtree: true, childList: true});`
 
@@ -181,16 +182,16 @@ func TestPlaygroundLessons(t *testing.T) {
 		captions  string
 		row, last string
 	}{
-		{"DELETE Deployment web by you | Deployment web: deleted | The key joins the queue | A worker takes the key | The reconcile begins | POST Deployment web | POST Deployment web: created again", "deleted → created · ", "1 DELETE by you, "},
-		{"List everything, then watch | The key joins the queue | The reconcile begins | PUT Deployment web | PUT Deployment web: scaled 5 → 2", "replicas 2 → 3 → 5 → 2 · ", "Started a controller, "},
-		{"PATCH Foo example-foo by you | Foo example-foo: scaled 3 → 4 | The reconcile begins | Look again in 1 s", "server: replicas 3 · the controller’s copy: replicas 2", "1 PATCH by you, "},
-		{"DELETE Foo example-foo by you | Foo example-foo: deleted | The key joins the queue | DELETE Deployment web by the garbage collector", "deleted · the garbage collector's DELETE", "1 DELETE by you, 1 DELETE by the garbage collector, "},
+		{"DELETE Deployment web by you | Deployment web: deleted | The key joins the queue | A worker takes the key | The reconcile begins | POST Deployment web | POST Deployment web: created again", "deleted\u00a0→\u00a0created · ", "1 DELETE by you, "},
+		{"List everything, then watch | The key joins the queue | The reconcile begins | PUT Deployment web | PUT Deployment web: scaled 5 → 2", "replicas 2\u00a0→\u00a03\u00a0→\u00a05\u00a0→\u00a02 · ", "Started a controller, "},
+		{"PATCH Foo example-foo by you | Foo example-foo: scaled 3 → 4 | The reconcile begins | Look again in 1 s", "server: replicas 3 · the controller’s copy: replicas 2", "1 PATCH by you"},
+		{"DELETE Foo example-foo by you | Foo example-foo: deleted | The key joins the queue | DELETE Deployment web by the garbage collector", "deleted · the garbage collector's DELETE", "1 DELETE by you, 1 DELETE by the garbage collector"},
 		{"POST Foo example-foo by you | Foo example-foo: new | The key joins the queue | A worker takes the key | The reconcile begins | PUT status of Foo example-foo | PUT status of Foo example-foo: NameTaken", "NameTaken", "1 POST by you, "},
-		{"PATCH Foo example-foo by you | Foo example-foo: scaled 2 → 4 | The key joins the queue | A worker takes the key | The reconcile begins | PUT Deployment web | PATCH Deployment web by another client | PUT Deployment web: 409 Conflict | Retry in 5 ms | PUT Deployment web: scaled 2 → 4", "replicas 2 → 4 · the controller's PUT", "1 PUT (409), "},
-		{"DELETE Deployment web by you | Deployment web: deleted | The key joins the queue | A worker takes the key | The reconcile begins | POST Deployment web | POST Deployment web: 403 Forbidden | PUT status of Foo example-foo | PUT status of Foo example-foo: Forbidden | Retry in 5 ms | The pause is over | Retry in 10 ms | Retry in 20 ms | Retry in 40 ms | Retry in 80 ms", "next try in ", " POSTs (403)"},
-		{"410 Gone: these events are no longer kept | List everything, then watch | Deployment web: deleted | The reconcile begins | POST Deployment web | POST Deployment web: created again", "deleted → created · ", "1 POST "},
-		{"PATCH Foo example-foo by you | List everything, then watch | This process leads from now on | The reconcile begins | PUT Deployment web | PUT Deployment web: scaled 2 → 4", "replicas 2 → 4 · the controller's PUT", ", 1 PATCH by you, "},
-		{"DELETE Deployment web by you | Deployment web: deleted", "deleted · you", "1 DELETE by you, "},
+		{"PATCH Foo example-foo by you | Foo example-foo: scaled 2 → 4 | The key joins the queue | A worker takes the key | The reconcile begins | PUT Deployment web | PATCH Deployment web by another client | PUT Deployment web: 409 Conflict", "replicas 2\u00a0→\u00a04 · the controller's PUT", "1 PUT (409)"},
+		{"DELETE Deployment web by you | Deployment web: deleted | The key joins the queue | A worker takes the key | The reconcile begins | POST Deployment web | POST Deployment web: 403 Forbidden | Retry in 5 ms | The key is back in the queue | Retry in 10 ms", "next try in ", " POSTs (403)"},
+		{"410 Gone: these events are no longer kept | List everything, then watch | Deployment web: deleted | The reconcile begins | POST Deployment web | POST Deployment web: created again", "deleted\u00a0→\u00a0created · ", "1 POST "},
+		{"PATCH Foo example-foo by you | List everything, then watch | Foo example-foo: in the first list | This process leads from now on", "replicas 2\u00a0→\u00a04 · the controller's PUT", ", 1 PATCH by you"},
+		{"DELETE Deployment web by you | Deployment web: deleted | The handler ignores it: no key", "deleted · you", "1 DELETE by you"},
 	} {
 		b.sees("#nth", fmt.Sprintf("Lesson %d of 10", i+1))
 		b.until(lesson + `.dataset.phase === 'asks'`)
