@@ -183,12 +183,13 @@ func TestExtractWithoutManagedFields(t *testing.T) {
 	}
 }
 
-// TestTypedObject verifies that a typed object sets every field without omitempty.
+// TestTypedObject verifies that a typed object sends fields that were never set.
 func TestTypedObject(t *testing.T) {
-	typed := &appsv1.Deployment{}
-	typed.Spec.Template.Spec.Containers = []corev1.Container{{Name: "c"}}
-	text, err := json.Marshal(typed)
-	for _, field := range []string{`"selector":null`, `"strategy":{}`, `"resources":{}`, `"status":{}`} {
+	deployment := &appsv1.Deployment{}
+	deployment.Spec.Template.Spec.Containers = []corev1.Container{{Name: "c"}}
+	service := &corev1.Service{Spec: corev1.ServiceSpec{Ports: []corev1.ServicePort{{Port: 80}}}}
+	text, err := json.Marshal([]any{deployment, service})
+	for _, field := range []string{`"selector":null`, `"strategy":{}`, `"resources":{}`, `"status":{}`, `"targetPort":0`} {
 		if err != nil || !strings.Contains(string(text), field) {
 			t.Errorf("%v, want %s: %s", err, field, text)
 		}
