@@ -161,8 +161,8 @@ test: ## Run the tests: each module's, the core's on a real API server, each cha
 # While an aggregated API server is down, Kubernetes deletes no namespace. So the tests of chapter apiserver
 # run together with tests that need no cluster.
 test-here: install
-	$(BESIDE) 'go test -count=1 -tags integration -parallel 6 ./...' \
-		'cd chapters && go test -count=1 -tags integration -p 4 -run "^TestReadme$$" $$(go list ./... | grep -v /apiserver$$)'
+	$(BESIDE) 'go test -count=1 -tags integration -timeout 30m -parallel 6 ./...' \
+		'cd chapters && go test -count=1 -tags integration -timeout 30m -p 4 -run "^TestReadme$$" $$(go list ./... | grep -v /apiserver$$)'
 	$(BESIDE) 'cd chapters && go test -count=1 -tags integration -run "^TestReadme$$" ./apiserver' \
 		'$(MAKE) --no-print-directory test-unit MODULES="$(filter-out ./,$(MODULES))"'
 
