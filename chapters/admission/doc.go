@@ -4,9 +4,9 @@
 //
 //	cd chapters && go run ./admission --kubeconfig FILE
 //
-// Its neighbors: package webhook in chapters/internal has the certificate, the HTTPS server
-// and the registration, package v1alpha1 of chapters/restaurant the types, and the core's
-// package informer keeps the Toppings in memory.
+// It uses these packages: webhook in chapters/internal for the HTTPS server and the
+// registration, v1alpha1 in chapters/restaurant for the types, and the core's informer, which
+// keeps the Toppings in memory.
 //
 // # Basics
 //
@@ -27,10 +27,10 @@
 //   - A killed program leaves its registration. With failurePolicy Fail every change of a
 //     Pizza is rejected then, even the removal of a finalizer, until the program runs again
 //     or make chapter-down removes the registration.
-//   - Without a registration every Pizza passes: for some milliseconds after the start, until
-//     each API server has seen it, and if another client deletes it, until the next start.
-//   - It races: a topping may be deleted between the response and the write of the pizza. Only
-//     the store of both can prevent that, as the chapter apiserver does with its budget.
+//   - Without a registration every Pizza passes: in the first milliseconds, until each API
+//     server has seen it, and after another client deletes it, until the next start.
+//   - A topping may be deleted between the response and the write of the pizza. Only the
+//     server that stores both can prevent that, as the chapter apiserver does for its budget.
 //   - A pizza is checked when it is written. Stored pizzas are not checked again.
 //   - If several processes run, the API server calls the one that started last.
 package main

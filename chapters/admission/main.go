@@ -32,8 +32,8 @@ const (
 	syncTimeout = time.Minute
 	// removeTimeout limits the removal of the registration at the end.
 	removeTimeout = 10 * time.Second
-	// forget is how long an API server may still call after the registration is deleted. It
-	// watches the registration, and does not report when it has seen the change.
+	// forget is how long an API server may still call after the registration is deleted. An API
+	// server watches the registration, and does not report when it has seen a change.
 	forget = time.Second
 )
 
@@ -158,7 +158,7 @@ func (p *program) register(ctx context.Context) error {
 	return err
 }
 
-// order creates a Pizza in a dry run, for which the API server must call the webhook.
+// order returns the request that creates a Pizza: the API server must call the webhook for it.
 func (p *program) order() *rest.Request {
 	pizza := &v1alpha1.Pizza{ObjectMeta: metav1.ObjectMeta{GenerateName: "byhand-"}}
 	return p.client.Post().Namespace(cmp.Or(p.at.namespace, metav1.NamespaceDefault)).Resource("pizzas").Body(pizza)

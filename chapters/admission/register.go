@@ -35,7 +35,7 @@ type place struct {
 	service types.NamespacedName
 	// namespace is the only one to review, "" for all.
 	namespace string
-	// bundle has the certificates that the API server trusts there.
+	// bundle has the certificates that the API server trusts at this address.
 	bundle []byte
 }
 
@@ -67,8 +67,8 @@ func (r registration) install(ctx context.Context) error {
 	return cmp.Or(r[0].Install(ctx), r[1].Install(ctx))
 }
 
-// remove deletes both. Without it the API server calls a closed port, and with failurePolicy
-// Fail rejects every Pizza.
+// remove deletes both objects. Otherwise the API server would call a closed port, and with
+// failurePolicy Fail reject every Pizza.
 func (r registration) remove(ctx context.Context) error {
 	return errors.Join(r[0].Remove(ctx), r[1].Remove(ctx))
 }

@@ -26,7 +26,7 @@ const (
 var defaultToppings = []string{"tomato", "mozzarella", "salami"}
 
 type reviewer struct {
-	// has reports whether a Topping of this name exists. An error means unknown.
+	// has reports whether a Topping of this name exists. After an error it is unknown.
 	has func(ctx context.Context, name string) (bool, error)
 	// said logs each decision.
 	said func(format string, args ...any)
@@ -39,8 +39,8 @@ func (r *reviewer) handler() http.Handler {
 	return mux
 }
 
-// A decision returns a response without its uid, and a description. An error is no decision:
-// the failurePolicy decides.
+// A decision returns a response, still without its uid, and a description. After an error the
+// failurePolicy decides.
 type decision func(ctx context.Context, request *admissionv1.AdmissionRequest) (response *admissionv1.AdmissionResponse, why string, err error)
 
 // review decodes an AdmissionReview, calls decide, and encodes the response with the same
@@ -134,7 +134,7 @@ func (r *reviewer) validate(ctx context.Context, request *admissionv1.AdmissionR
 	return &admissionv1.AdmissionResponse{Allowed: true}, "allowed", nil
 }
 
-// refused returns a rejection, with the code of an object that the schema rejects.
+// refused returns a rejection, with the same code as a rejection by the schema.
 func refused(format string, args ...any) (*admissionv1.AdmissionResponse, string, error) {
 	why := fmt.Sprintf(format, args...)
 	return &admissionv1.AdmissionResponse{Result: &metav1.Status{

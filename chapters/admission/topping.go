@@ -38,8 +38,8 @@ func newInformer(client rest.Interface) *informer.Informer {
 		cache.InformerOptions{ObjectType: &v1alpha1.Topping{}, Handler: cache.ResourceEventHandlerFuncs{}})
 }
 
-// has returns a reviewer's look-up. It sends a request only for a topping that the cache lacks: it may be
-// new.
+// has returns a reviewer's has function. It sends a request only for a topping that the cache lacks: the
+// topping may be new.
 func has(client rest.Interface, store cache.Store) func(ctx context.Context, name string) (bool, error) {
 	return func(ctx context.Context, name string) (bool, error) {
 		if _, exists, err := store.GetByKey(name); err != nil || exists {
