@@ -18,12 +18,12 @@ import (
 	"k8s.io/client-go/kubernetes"
 )
 
-// user is a request's user, and then also the request in RBAC's words.
+// user is a request's user, and later also the request's verb and resource.
 type user = authorizationv1.SubjectAccessReviewSpec
 
 // frontProxy identifies users. The API server has authenticated the client, and passes its name in
-// headers. Any client can send headers, so they count only on a connection with the API server's
-// certificate.
+// headers. Any client can send such headers, so this server accepts them only on a connection with
+// the API server's certificate.
 type frontProxy struct {
 	roots *x509.CertPool
 	names []string // CommonNames, since the CA may sign other certificates
@@ -43,12 +43,12 @@ func newFrontProxy(data map[string]string) (*frontProxy, error) {
 	return p, nil
 }
 
-// check makes the TLS server verify client certificates. A missing one is rejected later, with a message.
+// check makes the TLS server verify client certificates. authenticate rejects a client without one.
 func (p *frontProxy) check(config *tls.Config) {
 	config.ClientAuth, config.ClientCAs = tls.VerifyClientCertIfGiven, p.roots
 }
 
-// authenticate returns the user that the front proxy names. Its headers always have these names.
+// authenticate returns the user that the front proxy names. An API server always uses these headers.
 func (p *frontProxy) authenticate(r *http.Request) (user, error) {
 	if r.TLS == nil || len(r.TLS.VerifiedChains) == 0 {
 		return user{}, errors.New("no client certificate of its CA")
@@ -67,7 +67,7 @@ func (p *frontProxy) authenticate(r *http.Request) (user, error) {
 	if !slices.Contains(asks.Groups, "system:unauthenticated") && !slices.Contains(asks.Groups, "system:authenticated") {
 		asks.Groups = append(asks.Groups, "system:authenticated")
 	}
-	// In a header's name keys are percent-encoded, and in lower case.
+	// A header's name has the key percent-encoded, in lower case.
 	for name, values := range r.Header {
 		key, ok := strings.CutPrefix(strings.ToLower(name), "x-remote-extra-")
 		if unescaped, err := url.PathUnescape(key); ok && err == nil {
@@ -77,7 +77,7 @@ func (p *frontProxy) authenticate(r *http.Request) (user, error) {
 	return asks, nil
 }
 
-// reviewer asks the API server, so only the cluster's roles count, and a new role counts at once.
+// reviewer asks the API server: only the cluster's roles apply, a new role at once.
 type reviewer struct{ client kubernetes.Interface }
 
 func (v reviewer) authorize(r *http.Request, asks user) *apierrors.StatusError {

@@ -5,13 +5,13 @@
 //
 //	API server → authenticate → authorize → kit/testkit's API server in memory
 //
-// Its neighbors: package testkit stores the objects and answers requests, package webhook writes the
-// registration, package serve has the HTTP server and its certificate.
+// It uses these packages: testkit stores the objects and answers requests, webhook writes the
+// registration, serve has the HTTP server and its certificate.
 //
 // # Properties
 //
-//   - Only the front proxy's certificate lets a client in, and the cluster's API server authorizes
-//     each request.
+//   - Only a client with the front proxy's certificate is accepted, and the cluster's API server
+//     authorizes each request.
 //   - One write happens at a time and sees all objects, so the budget holds.
 //   - A restart begins empty, at a higher version: no version is used twice.
 //   - A watch continues at the version that it has seen, or gets 410, as after a restart.
@@ -19,7 +19,7 @@
 // # Limitations
 //
 //   - While the program is down and its APIService exists, no namespace can be deleted. make
-//     chapter-down removes it.
+//     chapter-down removes the APIService.
 //   - Nothing limits how much one user stores or how many requests a user sends.
 //   - A second program in a cluster takes over the registration until it ends.
 package main

@@ -28,16 +28,16 @@ const (
 
 var apiServiceName = version.Version + "." + version.Group
 
-// registration registers this server's group. It is installed last and removed first: without the server it
-// blocks the deletion of every namespace. bundle has the certificate to trust. process is unique.
+// registration registers this server's group. It is installed last and removed first: while the server is
+// down it blocks the deletion of every namespace. bundle has the certificate to trust. process is unique.
 func registration(client dynamic.Interface, port int, bundle []byte, process string) []webhook.Object {
-	// In a cluster it would select Pods.
+	// In a cluster the Service would select Pods.
 	service := &unstructured.Unstructured{Object: map[string]any{
 		"apiVersion": "v1", "kind": "Service", "metadata": map[string]any{"name": serviceName},
 		"spec": map[string]any{"type": "ExternalName", "externalName": "127.0.0.1"},
 	}}
-	// If two groups have one short name, the higher groupPriorityMinimum wins (every CRD's group has
-	// 1000); of two versions, the higher versionPriority is preferred.
+	// If two groups have the same short name, the higher groupPriorityMinimum wins (a CRD's group has
+	// 1000). kubectl prefers the version with the higher versionPriority.
 	apiService := &unstructured.Unstructured{Object: map[string]any{
 		"apiVersion": "apiregistration.k8s.io/v1", "kind": "APIService", "metadata": map[string]any{"name": apiServiceName},
 		"spec": map[string]any{
@@ -59,7 +59,7 @@ func waitAvailable(ctx context.Context, client *discovery.DiscoveryClient) error
 		return passedOn == nil && err == nil && told[version] != nil, nil
 	})
 	if err != nil && ctx.Err() == nil {
-		// The APIService has the reason, and will be deleted.
+		// Report the APIService's reason: the APIService will be deleted.
 		var apiService struct {
 			Status struct{ Conditions []struct{ Message string } }
 		}

@@ -57,7 +57,7 @@ func (s *server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 // groupPath is the URL of the only group and version.
 var groupPath = "/apis/" + version.String()
 
-// check returns the user and the request in RBAC's words, and an error unless the user may send it.
+// check returns the user with the request's verb and resource, and an error unless the user may send it.
 func (s *server) check(r *http.Request) (user, *apierrors.StatusError) {
 	asks, err := s.authenticate(r)
 	if err != nil {
@@ -75,7 +75,7 @@ func (s *server) check(r *http.Request) (user, *apierrors.StatusError) {
 	return asks, s.authorize(r, asks)
 }
 
-// attributesOf describes a request in RBAC's words. It parses the URL like the in-memory API server: a
+// attributesOf returns a request's verb and resource for RBAC. It parses the URL like the in-memory API server: a
 // request must not be authorized as one verb and served as another.
 func attributesOf(r *http.Request) *authorizationv1.ResourceAttributes {
 	target, query := testkit.TargetOf(r.URL.Path), r.URL.Query()
@@ -93,7 +93,7 @@ func attributesOf(r *http.Request) *authorizationv1.ResourceAttributes {
 	}
 }
 
-// pass lets the API server in memory answer. Its Next is the server without faults, which tests inject.
+// pass lets the API server in memory answer. Next is that server without the faults that tests inject.
 func (s *server) pass(w http.ResponseWriter, r *http.Request, asks user) {
 	if asks.ResourceAttributes != nil && asks.ResourceAttributes.Verb == "watch" {
 		// A watch lasts longer than package serve allows.
@@ -105,7 +105,7 @@ func (s *server) pass(w http.ResponseWriter, r *http.Request, asks user) {
 	s.api.Next.ServeHTTP(w, r)
 }
 
-// answer remembers the code.
+// answer records the response's code.
 type answer struct {
 	http.ResponseWriter
 	code int
