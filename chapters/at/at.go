@@ -59,10 +59,10 @@ func (r *Reconciler) awaitSchedule(ctx context.Context, at *At) (requeueAfter ti
 	now := r.Now()
 	schedule, err := time.Parse(time.RFC3339, at.Spec.Schedule)
 	if err != nil {
-		// Retrying does not help. The pattern in the CRD admits days that a month does not have.
+		// Retrying does not help. The CRD's pattern admits invalid dates such as February 30.
 		return 0, r.updateStatus(ctx, at, at.Status.failed(ReasonInvalidSchedule, err.Error(), now))
 	}
-	// Sub compares wall clocks: a parsed time has no monotonic reading. Its maximum is 292 years.
+	// Sub compares wall clocks, since a parsed time has no monotonic reading. It returns at most 292 years.
 	if left := schedule.Sub(now); left > 0 {
 		status := at.Status
 		status.Phase = PhasePending
@@ -74,8 +74,8 @@ func (r *Reconciler) awaitSchedule(ctx context.Context, at *At) (requeueAfter ti
 	return 0, r.updateStatus(ctx, at, at.Status.started(podName(at), now))
 }
 
-// maxWait is the longest time between two looks at the clock: a timer does not notice that
-// the clock was changed.
+// maxWait is the longest time between two reads of the clock: a timer does not notice a change
+// of the clock.
 const maxWait = time.Hour
 
 // isMissed reports whether it is too late to start. It counts whole seconds: a large deadline
@@ -96,7 +96,7 @@ func (r *Reconciler) startPod(ctx context.Context, at *At) (requeueAfter time.Du
 	if pod, ok := get[*corev1.Pod](r.PodStore, podKey(at)); ok && metav1.IsControlledBy(pod, at) {
 		return 0, r.updateStatus(ctx, at, at.Status.seen(pod, now))
 	}
-	// Another process may have recorded a Pod that was deleted since. The cache may show neither.
+	// Another process may have recorded a Pod that was deleted since. The cache may lack both changes.
 	if behind, err := r.isBehind(ctx, at); behind || err != nil {
 		return controller.CacheRetry, err
 	}
@@ -178,7 +178,7 @@ func (r *Reconciler) followPod(ctx context.Context, at *At) (requeueAfter time.D
 	return requeueAfter, r.updateStatus(ctx, at, at.Status.seen(pod, now))
 }
 
-// releasePods removes the finalizer from those Pods of a key that no status needs.
+// releasePods removes the finalizer from a key's Pods that no status needs.
 func (r *Reconciler) releasePods(ctx context.Context, key cache.ObjectName, at *At) error {
 	for _, pod := range podsOf(r.PodStore, key) {
 		if !isTracked(pod) {
@@ -206,7 +206,7 @@ func (r *Reconciler) releasePods(ctx context.Context, key cache.ObjectName, at *
 }
 
 // isNeeded reports whether an At's status still has to record the Pod's result. at is the
-// cached object under the key: nil, or perhaps a new At of the same name.
+// cached object under the key: nil, the Pod's At, or a new At of the same name.
 func (r *Reconciler) isNeeded(ctx context.Context, key cache.ObjectName, at *At, pod *corev1.Pod) (bool, error) {
 	uid := types.UID(pod.Labels[uidLabel])
 	if at != nil && at.UID == uid {

@@ -60,8 +60,8 @@ func (c *Client) UpdateStatus(ctx context.Context, at *At) (*At, error) {
 	return result, err
 }
 
-// whole rejects a response of another kind, which a client decodes to an empty object: it would look
-// like a missing or foreign Pod.
+// whole rejects a response of another kind. A client decodes it to an empty object, which would look
+// like a missing Pod or another owner's Pod.
 func whole[T metav1.Object](object T, err error) (T, error) {
 	if err == nil && object.GetUID() == "" {
 		err = errors.New("the response is not an object of this kind")

@@ -3,8 +3,8 @@
 //
 //	cd chapters && go run ./at --kubeconfig FILE
 //
-// Its neighbors are the core's: package informer runs its informers, package controller has
-// the queue, the workers and PendingWrites.
+// It uses the core's packages: informer runs the informers, controller has the queue, the
+// workers and PendingWrites.
 //
 // # Basics
 //
@@ -20,7 +20,7 @@
 //
 //   - One At gets one Pod at most, even if this program is killed at any time or runs twice.
 //     A table in README.md lists what prevents a second one.
-//   - Permanent errors make it FAILED with a reason and are never retried: an invalid
+//   - Permanent errors make an At FAILED with a reason and are never retried: an invalid
 //     schedule, another owner's Pod of this name, a deleted Pod, a Pod that the API server
 //     calls invalid. A rejection by a quota or a policy is reported in the status and
 //     retried, after at most 30 s.
@@ -39,11 +39,11 @@
 //     and release it, and a user could delete it. Then the POST creates a second one. That
 //     needs two programs, one of which hangs in that gap: run only one.
 //   - If a user removes the finalizer from a Pod by force, and deletes the Pod before its UID
-//     is recorded, a second one is created.
-//   - If a user removes the label from a Pod, the informer loses it: the program reads that
-//     Pod once a second until it ends, and does not remove the finalizer.
+//     is recorded, a second Pod is created.
+//   - If a user removes the label from a Pod, the informer no longer has the Pod: the program
+//     reads it once a second until it ends, and does not remove the finalizer.
 //   - While the program is off, the Pod of a deleted At stays Terminating. The next start
 //     releases it.
-//   - A Pod that is deleted while it runs is FAILED at once. Its containers may still succeed
-//     in their grace period.
+//   - If a Pod is deleted while it runs, its At is FAILED at once. The containers may still
+//     succeed in their grace period.
 package main

@@ -43,8 +43,8 @@ func podName(at *At) string {
 func newPod(at *At) *corev1.Pod {
 	pod := &corev1.Pod{
 		ObjectMeta: metav1.ObjectMeta{
-			// From the status, not from podName: another version of this program may have another
-			// podName.
+			// From the status, not from podName: in another release of this program podName may
+			// return a different name.
 			Name:        at.Status.PodName,
 			Namespace:   at.Namespace,
 			Labels:      map[string]string{uidLabel: string(at.UID)},
@@ -53,8 +53,8 @@ func newPod(at *At) *corev1.Pod {
 			// The At controls it, so the garbage collector deletes it after the At.
 			OwnerReferences: []metav1.OwnerReference{*metav1.NewControllerRef(at, atKind)},
 		},
-		// Containers are not restarted. Users who can create Ats may run any image, but without a
-		// ServiceAccount's permissions.
+		// Containers are not restarted. Users who can create Ats may run any image, but get no
+		// permissions of a ServiceAccount.
 		Spec: corev1.PodSpec{RestartPolicy: corev1.RestartPolicyNever, AutomountServiceAccountToken: new(false)},
 	}
 	for _, c := range at.Spec.Containers {

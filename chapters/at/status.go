@@ -17,13 +17,13 @@ import (
 
 // These return the next status. None changes its receiver.
 
-// started is the claim: if two controllers write it, only one succeeds.
+// started returns the claim: if two controllers write it, only one of them succeeds.
 func (s AtStatus) started(podName string, now time.Time) AtStatus {
 	s.Phase, s.PodName, s.StartTime = PhaseRunning, podName, &metav1.Time{Time: now}
 	return s
 }
 
-// seen records the Pod and its result.
+// seen returns the status with the Pod and its result.
 func (s AtStatus) seen(pod *corev1.Pod, now time.Time) AtStatus {
 	s.PodUID, s.Reason, s.Message = pod.UID, "", ""
 	switch {
@@ -32,7 +32,7 @@ func (s AtStatus) seen(pod *corev1.Pod, now time.Time) AtStatus {
 	case pod.Status.Phase == corev1.PodFailed:
 		return s.failed(ReasonPodFailed, strings.TrimSpace("the Pod has failed "+pod.Status.Reason+" "+pod.Status.Message), now)
 	case pod.DeletionTimestamp != nil:
-		// Do not wait for its end: if its node is gone, no kubelet will report it.
+		// Do not wait until the Pod ends: if its node is gone, no kubelet reports the end.
 		return s.failed(ReasonPodDeleted, "the Pod was deleted before it ended", now)
 	}
 	return s
@@ -43,7 +43,7 @@ func (s AtStatus) failed(reason Reason, message string, now time.Time) AtStatus 
 	return s
 }
 
-// refused reports the API server's rejection of the Pod. It keeps the first message: the next may
+// refused reports that the API server rejects the Pod. It keeps the first message: the next one may
 // differ in a number, and each change of the status enqueues the key at once.
 func (s AtStatus) refused(err error) AtStatus {
 	if s.Reason != ReasonForbidden {
@@ -62,15 +62,15 @@ func cut(message string) string {
 }
 
 // isInvalidPod reports whether a field of the Pod is invalid, so that no API server accepts it. A
-// policy without a reason answers 422 as well, but names no field, and may change.
+// policy without a reason also returns 422, but names no field, and the policy may change.
 func isInvalidPod(err error) bool {
 	status := apierrors.APIStatus(nil)
 	return apierrors.IsInvalid(err) && errors.As(err, &status) && status.Status().Details != nil &&
 		slices.ContainsFunc(status.Status().Details.Causes, func(cause metav1.StatusCause) bool { return cause.Field != "" })
 }
 
-// updateStatus writes a status that differs. It carries at's resourceVersion: if anything
-// was written since, the API server rejects it with Conflict.
+// updateStatus writes a status that differs. The PUT carries at's resourceVersion: if the At was
+// written since, the API server rejects it with Conflict.
 func (r *Reconciler) updateStatus(ctx context.Context, at *At, status AtStatus) error {
 	if equality.Semantic.DeepEqual(at.Status, status) {
 		return nil

@@ -91,7 +91,7 @@ const (
 	ReasonForbidden Reason = "Forbidden"
 	// ReasonPodDeleted: the Pod was deleted before it ended.
 	ReasonPodDeleted Reason = "PodDeleted"
-	// ReasonPodFailed: a container has exited with another code than 0.
+	// ReasonPodFailed: a container has exited with a code other than 0.
 	ReasonPodFailed Reason = "PodFailed"
 )
 
