@@ -1,4 +1,4 @@
-// Command cache keeps Secrets in memory in every possible way, and prints the cost of each.
+// Command cache caches Secrets in every possible way, and prints the cost of each.
 //
 //	cd chapters && go run ./cache --kubeconfig FILE
 //
@@ -13,7 +13,7 @@
 //     collection.
 //   - An error before the first list exits the program. A Reflector would retry forever, even
 //     without permission. Later errors are retried and logged.
-//   - The peak is the process's. After several ways it is the largest one's.
+//   - The peak is the process's: after several ways, the peak of the largest one.
 //
 // # Limitations
 //

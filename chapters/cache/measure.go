@@ -24,7 +24,7 @@ type result struct {
 	// works on, including the first list.
 	objects, events int
 	// bytes is the size of the responses. heap is the growth of the live heap. peak is the
-	// process's, including earlier ways.
+	// process's maximum, including earlier ways.
 	bytes, heap, peak int64
 	synced            time.Duration
 }
@@ -58,7 +58,7 @@ func measure(ctx context.Context, config *rest.Config, w way, o options, out io.
 	// Reflector → store → this handler.
 	ctx, cancel := context.WithCancelCause(ctx)
 	var running sync.WaitGroup
-	defer running.Wait() // its memory must not count for the next way
+	defer running.Wait() // this way's memory must not count for the next one
 	defer cancel(nil)
 	heard := make(chan string)
 	handle := func(event string, obj any) {
@@ -88,14 +88,14 @@ func measure(ctx context.Context, config *rest.Config, w way, o options, out io.
 	})
 	running.Go(func() { informer.RunWithContext(ctx) })
 
-	// In sync means that the handler was called for the whole list. The store is full before that.
+	// In sync means that the handler was called for the whole list. The store has the list earlier.
 	synced := handler.HasSyncedChecker().Done()
 	for more := o.events; synced != nil || more > 0; {
 		select {
 		case event := <-heard:
 			r.events++
 			if synced == nil {
-				// Quoted: a user who chooses a name could write to the terminal.
+				// Quoted: control characters in a name could affect the terminal.
 				fmt.Fprintf(out, "%s: %s\n", w.name, strings.Trim(strconv.QuoteToASCII(event), `"`))
 				more--
 			}
@@ -115,7 +115,7 @@ func measure(ctx context.Context, config *rest.Config, w way, o options, out io.
 func live() int64 {
 	var stats runtime.MemStats
 	runtime.GC()
-	runtime.GC() // objects in a sync.Pool survive the first one
+	runtime.GC() // objects in a sync.Pool survive the first collection
 	runtime.ReadMemStats(&stats)
 	return int64(stats.HeapAlloc)
 }

@@ -40,7 +40,7 @@ var ways = []way{
 	{name: "field", says: "Secrets with a field (--field)", narrow: func(l *metav1.ListOptions, o options) { l.FieldSelector = o.field }},
 	{name: "selectable", says: "FieldFoos by a field that their CRD declares (--selectable)", narrow: func(l *metav1.ListOptions, o options) { l.FieldSelector = o.selectable }},
 	{name: "shard", says: "a part that the server chooses (--shard)", narrow: func(l *metav1.ListOptions, o options) { l.ShardSelector = o.shard.String() }},
-	{name: "handler", says: "everything, of which the handler processes the same part", inHandler: true},
+	{name: "handler", says: "everything, but the handler processes only the same part", inHandler: true},
 	{name: "get", says: "no cache, one GET (--secret)"},
 }
 
@@ -78,7 +78,7 @@ func (w way) informer(config *rest.Config, o options) cache.SharedIndexInformer 
 	return cache.NewSharedIndexInformer(requests(typedcorev1.NewForConfigOrDie(config).Secrets(namespace), w, o), &corev1.Secret{}, 0, cache.Indexers{})
 }
 
-// requests sends a Reflector's requests.
+// requests returns the functions that send a Reflector's requests.
 func requests[L runtime.Object](client interface {
 	List(context.Context, metav1.ListOptions) (L, error)
 	Watch(context.Context, metav1.ListOptions) (watch.Interface, error)
@@ -93,8 +93,8 @@ func requests[L runtime.Object](client interface {
 	}, w)
 }
 
-// narrowed narrows both the list and the watch. Without it in the watch, each change would add an
-// object that does not match.
+// narrowed returns the options of this way, for both the list and the watch. If the watch were not
+// narrowed, each change would add an object that does not match.
 func (w way) narrowed(l metav1.ListOptions, o options) metav1.ListOptions {
 	if w.narrow != nil {
 		w.narrow(&l, o)
