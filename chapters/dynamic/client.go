@@ -96,7 +96,7 @@ func (c *Client) request(verb string, resource schema.GroupVersionResource, name
 		Resource(resource.Resource)
 }
 
-// told prints each request before it is sent.
+// told prints each request, then sends it.
 type told struct {
 	next  http.RoundTripper
 	steps *log.Logger

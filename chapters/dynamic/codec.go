@@ -13,9 +13,9 @@ import (
 // compile time. clientset/scheme.go has the Scheme of Foos and Projects.
 //
 // scheme has only the kinds that every server sends for any resource: above all Status, the
-// response to a failed request, and WatchEvent, the elements of a watch. If Status were an
-// Unstructured, an error would lack the server's message, and in a watch it would look like
-// an object.
+// response to a failed request, and WatchEvent, the elements of a watch. If a Status were
+// decoded to an Unstructured, an error would lack the server's message, and an error in a
+// watch would look like an object.
 var scheme = runtime.NewScheme()
 
 func init() { metav1.AddToGroupVersion(scheme, schema.GroupVersion{Version: "v1"}) }
@@ -38,14 +38,14 @@ func (c creater) New(kind schema.GroupVersionKind) (runtime.Object, error) {
 // codec decodes responses and encodes bodies. It supports only JSON, which every kind has.
 // codec_test.go runs each of its steps. The two other content types:
 //
-//   - Protobuf has numbers instead of field names. Only a Go type maps the numbers, so neither
-//     a custom resource nor an Unstructured can be protobuf.
+//   - Protobuf has numbers instead of field names. Only generated Go types map the numbers, so
+//     neither a custom resource nor an Unstructured can be protobuf.
 //   - CBOR is binary JSON, so every kind supports it. At v0.37 it is behind feature gates, in
 //     client-go and in the API server.
 //
-// It does not convert. The API server's Scheme also converts between a kind's versions and
-// sets defaults. A client has no such functions, and a converting codec asks the Scheme for
-// the version __internal, which only servers have.
+// The codec does not convert. An API server's Scheme also converts between a kind's versions
+// and sets defaults. A client has no such functions, and a converting codec asks the Scheme
+// for the version __internal, which only servers have.
 var codec = runtime.NewSimpleNegotiatedSerializer(runtime.SerializerInfo{
 	MediaType:     runtime.ContentTypeJSON,
 	EncodesAsText: true,

@@ -20,7 +20,7 @@ type Resource struct {
 	GVK schema.GroupVersionKind
 	// Namespaced is the scope: whether its objects are in namespaces. A URL depends on it.
 	Namespaced bool
-	// The words for the plural GVR.Resource, and the verbs, in lower case.
+	// The other words for the plural GVR.Resource, and the verbs, in lower case.
 	apidiscovery.APIResourceDiscovery
 }
 
@@ -30,16 +30,16 @@ type Resource struct {
 const aggregated = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList"
 
 // Discover is the second registry: the resources this server has now. CRDs come and go while
-// it runs. It sends
+// a server runs. Discover sends
 //
 //	GET /api (the first group, whose name is empty, and which is older than groups)
 //	GET /apis (all other groups)
 //
-// The result has the server's order, which matters: the first of several is the group and
-// version that the server prefers.
+// The result has the server's order, which matters: if a word matches several resources, the
+// server prefers the first.
 //
 // Another server may serve a group. If it does not respond, its versions are stale: their
-// resources are outdated or missing. They are returned separately; the rest is valid.
+// resources are outdated or missing. Stale versions are returned separately; the rest is valid.
 func Discover(ctx context.Context, client rest.Interface) (resources []Resource, stale []schema.GroupVersion, err error) {
 	for _, path := range []string{"/api", "/apis"} {
 		answer, err := client.Get().AbsPath(path).SetHeader("Accept", aggregated).Do(ctx).Raw()

@@ -3,9 +3,9 @@
 //
 //	cd chapters && go run ./dynamic --kubeconfig FILE get foos --watch
 //
-// Its neighbor: the core's package clientset has a method for each verb of each kind that is
-// known at compile time. This program has one method for each verb, and asks the server for
-// the kinds at run time.
+// Compare the core's package clientset: it has a method for each verb of each kind, and the kinds
+// are fixed at compile time. This program has one method for each verb, and asks the server
+// for the kinds at run time.
 //
 // # Basics
 //
@@ -19,8 +19,8 @@
 //     It locates objects; each URL has it. Discovery lists a server's GVRs, each with its
 //     GVK (discovery.go).
 //
-// A RESTMapper finds both for a word. It is built from discovery (mapper.go). The mapping
-// cannot be computed: a CRD chooses its plural freely.
+// A RESTMapper maps a word to a GVK and a GVR. It is built from discovery (mapper.go). The
+// mapping cannot be computed: a CRD chooses its plural freely.
 //
 // stderr has each request before it is sent, stdout only the result. Run a printed request
 // again with: dynamic raw PATH.

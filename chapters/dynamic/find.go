@@ -17,7 +17,7 @@ func (p *program) discover(ctx context.Context) (Mapper, error) {
 }
 
 // find returns the resources that the word means on this server, and logs the steps. It fails
-// if a name, a flag or the verb does not fit them.
+// if the resources do not support the name, a flag or the verb.
 func (p *program) find(ctx context.Context, verb string) ([]Resource, error) {
 	mapper, err := p.discover(ctx)
 	if err != nil {

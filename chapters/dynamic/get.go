@@ -17,7 +17,7 @@ import (
 	"k8s.io/apimachinery/pkg/watch"
 )
 
-// get prints the objects for a word and perhaps a name: word → resources → requests →
+// get prints the objects for a word, or the one with a name: word → resources → requests →
 // Unstructureds → rows.
 func (p *program) get(ctx context.Context) error {
 	verb := "list"
@@ -79,8 +79,8 @@ func (p *program) getAndWatch(ctx context.Context, r Resource) error {
 	for event := range events.ResultChan() {
 		object, ok := event.Object.(*unstructured.Unstructured)
 		if !ok {
-			// The only other type is Status, for which the codec has a Go type: usually 410, the
-			// server no longer has the version to watch from. An informer would relist.
+			// The only other type is Status, for which the codec has a Go type. Usually its code is
+			// 410: the server no longer has the version to watch from. An informer would relist.
 			return fmt.Errorf("the watch has ended, start it again: %w", apierrors.FromObject(event.Object))
 		}
 		if err := p.showEvent(event.Type, *object); err != nil {
@@ -127,8 +127,8 @@ func (p *program) showEvent(kind watch.EventType, object unstructured.Unstructur
 //	[]        []any
 //	{}        map[string]any
 //
-// An int or a []string prints and is sent the same way. But DeepCopyJSON panics when it meets
-// one, wherever the object is copied next.
+// An int or a []string is printed and sent the same way. But the next DeepCopyJSON of the
+// object panics.
 //
 // The functions of package unstructured that read a path have three results: the value,
 // whether it exists, and an error if it has a different type. If you ignore the error, you read 0
@@ -142,7 +142,7 @@ func row(object unstructured.Unstructured) ([]string, error) {
 		}
 		cells = append(cells, cmp.Or(cell, "-"))
 	}
-	// Some kinds have no generation. 0 would look like one.
+	// Some kinds have no generation. Printing 0 would look like one.
 	generation, found, err := unstructured.NestedInt64(object.Object, "metadata", "generation")
 	if err != nil {
 		return nil, err

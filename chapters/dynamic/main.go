@@ -61,7 +61,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	}
 }
 
-// raw prints the response to a GET unchanged, until it ends: a watch is one response.
+// raw prints the response to a GET unchanged, until the response ends: a watch is one response.
 func (p *program) raw(ctx context.Context) error {
 	answer, err := p.client.Raw(ctx, p.word)
 	if err != nil {

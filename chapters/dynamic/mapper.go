@@ -47,7 +47,7 @@ func (m Mapper) Find(word string) (found, others []Resource, err error) {
 // readings returns the ways to read a word with dots. A version looks like a part of a
 // group: in foos.samplecontroller.k8s.io the group could be k8s.io, and samplecontroller
 // its version. Only the server's list decides. A trailing dot means the group with the empty
-// name: pods.v1. has a version, pods.v1 a group.
+// name: in pods.v1. v1 is the version, in pods.v1 the group.
 func readings(word string) (all []schema.GroupVersionResource) {
 	withVersion, withoutVersion := schema.ParseResourceArg(word)
 	if withVersion != nil {
