@@ -44,7 +44,7 @@ func (r *projectReconciler) Reconcile(ctx context.Context, key cache.ObjectName)
 	}
 	stored, exists, err := r.projectStore.GetByKey(key.String())
 	if err != nil || !exists {
-		// Its volumes were deleted first, unless someone removed the finalizer: see sweep.
+		// Its volumes were deleted first, unless the finalizer was removed by force: see sweep.
 		return 0, err
 	}
 	project := stored.(*v1alpha1.Project)
@@ -130,15 +130,15 @@ func (r *projectReconciler) release(ctx context.Context, project *v1alpha1.Proje
 	return err
 }
 
-// addFinalizer returns the live Project with the finalizer. The test fails if another
-// program has changed the Project or it is being deleted: then no finalizer can be added.
+// addFinalizer returns the live Project with the finalizer. The test fails if the live Project
+// has changed, for example because it is being deleted: then no finalizer can be added.
 func (r *projectReconciler) addFinalizer(ctx context.Context, project *v1alpha1.Project) (*v1alpha1.Project, error) {
 	return r.patch(ctx, project,
 		operation{Op: "test", Path: "/metadata/resourceVersion", Value: project.ResourceVersion},
 		operation{Op: "add", Path: "/metadata/finalizers", Value: append(slices.Clone(project.Finalizers), finalizer)})
 }
 
-// operation is part of a JSON Patch (RFC 6902). They take effect together or not at all.
+// operation is a step of a JSON Patch (RFC 6902). All steps take effect, or none.
 type operation struct {
 	Op    string `json:"op"`
 	Path  string `json:"path"`
@@ -155,8 +155,8 @@ func (r *projectReconciler) patch(ctx context.Context, project *v1alpha1.Project
 	if isFailedTest(err) {
 		err = conflict(project, err)
 	}
-	// Wait until the cache shows any other version: a Project that disappears with its last
-	// finalizer has no newer one.
+	// Wait until the cache no longer shows the old version: a Project that disappears with its
+	// last finalizer has no newer one.
 	r.writes.AwaitChange(cache.MetaObjectToName(project), r.projectStore, project, err)
 	if err != nil {
 		return nil, fmt.Errorf("patch the finalizers of Project %s/%s: %w", project.Namespace, project.Name, err)
@@ -164,8 +164,8 @@ func (r *projectReconciler) patch(ctx context.Context, project *v1alpha1.Project
 	return patched, nil
 }
 
-// isFailedTest reports whether a test of a JSON Patch failed. That is 422, like an invalid
-// object, but without the invalid fields.
+// isFailedTest reports whether a test of a JSON Patch failed. The code is 422, as for an
+// invalid object, but the response lists no invalid fields.
 func isFailedTest(err error) bool {
 	status := apierrors.APIStatus(nil)
 	return apierrors.IsInvalid(err) && errors.As(err, &status) && (status.Status().Details == nil || len(status.Status().Details.Causes) == 0)

@@ -16,8 +16,8 @@ import (
 // storage is a system outside the cluster that holds volumes. An owner is a Project's UID:
 // unlike a name, it is never reused.
 //
-// The program may be killed in any call, and repeats it. So creating an existing volume and
-// deleting a missing one are not errors.
+// The program may be killed in any call, and then repeats the call. So creating an existing
+// volume and deleting a missing one are not errors.
 type storage interface {
 	// Owners returns the owners that may have volumes.
 	Owners(ctx context.Context) ([]types.UID, error)
@@ -34,7 +34,7 @@ type storage interface {
 // No symlink leads out of the tree: os.Root checks each part of a path.
 type directory string
 
-// newDirectory creates the directory if it is missing.
+// newDirectory returns a directory, which it creates if missing.
 func newDirectory(name string) (directory, error) {
 	if err := os.MkdirAll(name, 0o700); err != nil {
 		return "", fmt.Errorf("--store: %w", err)
@@ -87,7 +87,7 @@ func (d directory) DeleteAll(_ context.Context, owner types.UID) error {
 	return d.of(owner, func(root *os.Root) error { return root.RemoveAll(string(owner)) })
 }
 
-// of opens the directory for a call about one owner. An owner that is not a UID could be a path elsewhere.
+// of opens the directory for a call about one owner. It rejects an owner that is not a UID, but perhaps a path.
 func (d directory) of(owner types.UID, do func(root *os.Root) error) error {
 	if !isUID(string(owner)) {
 		return fmt.Errorf("the owner %q is not a UID", owner)
@@ -95,8 +95,8 @@ func (d directory) of(owner types.UID, do func(root *os.Root) error) error {
 	return d.open(do)
 }
 
-// open opens the directory for one call. A directory kept open would remain the old one after
-// another file system is mounted over it.
+// open opens the directory for one call. If it stayed open, calls would still reach the old
+// directory after another file system is mounted over it.
 func (d directory) open(do func(root *os.Root) error) error {
 	root, err := os.OpenRoot(string(d))
 	if err != nil {

@@ -20,10 +20,10 @@ const sweepPeriod = 10 * time.Minute
 // sweep deletes orphans: volumes of Projects whose finalizer was removed by force. No object
 // refers to them any more, and the program may have been off during the deletion.
 //
-// A Project that exists must not lose its volumes. The order guarantees that: sweep reads
-// first the folders, then the Projects. A folder is created only after its Project has the
-// finalizer. So every later list contains the Project of a folder that was read, whichever
-// process created the folder, unless the Project is gone: its UID is never reused.
+// An existing Project must not lose its volumes. The order guarantees that: sweep first reads
+// the folders, then the Projects. A folder is created only after its Project has the finalizer.
+// So if the later list lacks a folder's Project, the Project is gone for good: its UID is never
+// reused. This holds whichever process created the folder.
 func (r *projectReconciler) sweep(ctx context.Context) error {
 	owners, err := r.storage.Owners(ctx)
 	if err != nil {
