@@ -4,9 +4,9 @@
 //	kubectl proxy &
 //	cd chapters && go run ./http
 //
-// It has no neighbors in the flow; it is the whole flow: list → watch → store → queue →
-// worker → reconcile → POST and PUT. Each step is a few lines of main.go. The core has a
-// package for each, built on client-go.
+// It is the whole flow: list → watch → store → queue → worker → reconcile → POST and PUT.
+// Each step is a few lines of main.go. The core has packages for these steps, built on
+// client-go.
 //
 // # Words
 //
@@ -17,8 +17,8 @@
 //
 // # Limitations
 //
-//   - Do not use it in production. It works on a quiet day; on any other it exits, forgets,
-//     hangs, or sends requests without a pause.
+//   - Do not use it in production. After a fault it exits, misses changes, hangs, or sends
+//     requests without a pause.
 //   - It creates a Deployment and never reads it again: a deleted Deployment is not
 //     recreated, and a changed number of replicas is not applied.
 //   - Its status overwrites the core's. Do not run both for the same Foos.

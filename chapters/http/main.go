@@ -153,7 +153,7 @@ func (c *controller) changed(ctx context.Context, foo Foo) {
 	c.enqueue(ctx, foo.key())
 }
 
-// enqueue waits while the queue is full.
+// enqueue adds a key, and waits while the queue is full.
 func (c *controller) enqueue(ctx context.Context, key string) {
 	select {
 	case c.queue <- key:
@@ -202,7 +202,7 @@ func (c *controller) reconcile(ctx context.Context, key string) error {
 	return c.do(ctx, http.MethodPut, fooAPI+namespace+"/foos/"+foo.Metadata.Name+"/status", foo, &foo)
 }
 
-// do sends a request whose response is one document, and decodes that into answer.
+// do sends a request, and decodes the document in the response into answer.
 func (c *controller) do(ctx context.Context, method, path string, body, answer any) error {
 	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
 	defer cancel()

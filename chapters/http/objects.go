@@ -29,7 +29,7 @@ type FooSpec struct {
 	Replicas       *int32 `json:"replicas,omitempty"`
 }
 
-// FooStatus reports the Foo's generation for which the Deployment was created, or 0.
+// FooStatus has the Foo's generation when its Deployment was created, or 0.
 type FooStatus struct {
 	ObservedGeneration int64 `json:"observedGeneration,omitempty"`
 }
@@ -97,7 +97,7 @@ type refusal struct {
 
 func (r *refusal) Error() string { return fmt.Sprintf("%d: %s", r.Code, r.Message) }
 
-// explain adds to an error what to do next.
+// explain adds advice to an error.
 func explain(err error) error {
 	advice := "start it again (README.md explains why the program does not retry)"
 	if network := (*url.Error)(nil); errors.As(err, &network) {
