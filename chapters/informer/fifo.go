@@ -10,7 +10,7 @@ import (
 // The FIFO. Without it the Reflector changes the store and calls the handlers itself
 // (TestStories/deletion_missed, TestStories/slow_handler):
 //
-//	0.0 s  A relist after 410. It goes through 5,000 Foos, and calls a handler for each.
+//	0.0 s  A relist after 410 goes through 5,000 Foos, and calls a handler for each.
 //	0.1 s  A worker looks up a Foo and its Deployment in a store that is half old, half new.
 //	0.2 s  A Foo that was deleted meanwhile is not in the list, so no handler is called for
 //	       it. It stays in the store, and its Deployment is kept up to date forever.
@@ -48,7 +48,7 @@ func (b *buffer[T]) take() (item T, ok bool) {
 	if len(b.items) == 0 {
 		return item, false
 	}
-	item, b.items[0] = b.items[0], item // the array must not keep the item
+	item, b.items[0] = b.items[0], item // so that the array does not keep the item in memory
 	b.items = b.items[1:]
 	return item, true
 }
@@ -90,8 +90,8 @@ func (f *FIFO) Bookmark(version string) error {
 	return f.add(cache.Bookmark, cache.BookmarkInfo{ResourceVersion: version})
 }
 
-// Pop waits for a delta and processes it without the lock: the Reflector does not wait. After Close it
-// returns cache.ErrFIFOClosed.
+// Pop waits for a delta and processes it without the lock, so the Reflector can add more. After Close
+// it returns cache.ErrFIFOClosed.
 func (f *FIFO) Pop(process cache.PopProcessFunc) (any, error) {
 	delta, ok := f.take()
 	if !ok {

@@ -22,7 +22,7 @@ import (
 //	         stays in its buffer: memory grows, and every Foo waits for this one.
 //
 // So a key is queued once: dirty until a worker takes it, processing until that worker is done. A key
-// added while it is processing is both, and no worker gets it until then.
+// added while it is processing is both, and no other worker gets it until the first one is done.
 
 // A failing key waits minDelay, doubled each time, up to maxDelay.
 const minDelay, maxDelay = 5 * time.Millisecond, 30 * time.Second
@@ -87,7 +87,7 @@ func (q *Queue) Done(key cache.ObjectName) {
 	q.push(key)
 }
 
-// AddAfter adds a key later. The earliest time counts.
+// AddAfter adds a key later. If a key has several times, the earliest counts.
 func (q *Queue) AddAfter(key cache.ObjectName, delay time.Duration) {
 	q.mu.Lock()
 	defer q.mu.Unlock()

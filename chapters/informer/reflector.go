@@ -27,15 +27,15 @@ import (
 //	         about that Foo: the program keeps it forever.
 //	30 min   The watch ends, like every watch. To be safe the program relists: all 10,000
 //	         Foos, twice an hour, in every process.
-//	1 h      It watches from the list's version, which is right. But it could not reach the
-//	         server for ten minutes, which no longer has that version: 410 Gone. The program
+//	1 h      It watches from the list's version, as it should. But it could not reach the server
+//	         for ten minutes, and the server no longer has that version: 410 Gone. The program
 //	         exits, or repeats the request without a pause, forever.
 //
 // So the Reflector keeps the last version it received. A watch resumes from there, and only a
 // version that the server no longer has costs a list, after a pause.
 
-// A pause is one to two times this long, so that clients do not return together. It doubles up to its
-// cap, and resets after a watch of a minute.
+// A pause is one to two times this long, so that clients do not return together. The duration doubles up
+// to the cap, and resets after a watch of a minute.
 var pause = wait.Backoff{Duration: 800 * time.Millisecond, Factor: 2, Jitter: 1, Cap: 30 * time.Second, Steps: 100}
 
 // The server ends each watch after one to two times this long. (client-go's pings detect a broken
@@ -50,8 +50,8 @@ type Reflector struct {
 	FIFO      fifo
 
 	listed  bool         // the FIFO has a list, and all changes from then to version
-	version string       // the last one received; "" if none, or if the server lost it
-	pause   wait.Backoff // the next one
+	version string       // the last version received; "" if none, or if the server lost it
+	pause   wait.Backoff // the next pause
 }
 
 // Run lists and watches until ctx is done. Call it once.
@@ -125,7 +125,7 @@ func (r *Reflector) watch(ctx context.Context) (heard int, err error) {
 				_ = r.FIFO.Replace(objects.List(), version)
 			}
 		}
-		// A watch without a version begins with an ADDED for each object, unordered.
+		// A watch without a version begins with an ADDED event for each object, unordered.
 		if r.listed && (r.version != "" || event.Type != watch.Added) {
 			r.version = version
 		}

@@ -17,11 +17,11 @@ import (
 //	0 s   Twelve controllers of one program use Deployments: twelve watches, and twelve
 //	      copies of 10,000 Deployments in memory.
 //	1 s   So they share one watch, and a loop calls one handler after the other. The third
-//	      calls a service for each object, half a second each time: the other eleven get no
-//	      events for 83 minutes.
-//	2 s   A thirteenth handler joins. The events of existing objects are over, so it only gets
-//	      the next changes.
-//	3 s   The store is in sync, and the workers start. The handlers are not: an index or a
+//	      handler calls a service for each object, half a second each time: the other eleven
+//	      get no events for 83 minutes.
+//	2 s   A thirteenth handler joins. The events for existing objects have passed, so it only
+//	      gets later changes.
+//	3 s   The store has synced, and the workers start. The handlers have not: an index or a
 //	      counter that they compute from events is half complete.
 //
 // So each handler has a buffer, which is unbounded, and a goroutine.
@@ -92,8 +92,8 @@ type listener struct {
 	synced  chan struct{}
 }
 
-// AddEventHandler calls a handler from now on, first for the objects in the store. It has synced when it
-// reaches the call hasSynced, after the calls for the first list. Its goroutine ends with RunWithContext.
+// AddEventHandler calls a handler from now on, first for the objects in the store. The handler has synced
+// when hasSynced is called, after the calls for the first list. Its goroutine ends with RunWithContext.
 func (i *Informer) AddEventHandler(handler cache.ResourceEventHandler) (cache.ResourceEventHandlerRegistration, error) {
 	i.mu.Lock()
 	defer i.mu.Unlock()

@@ -13,8 +13,8 @@ import (
 
 // The store. Without it there is a map with a lock (TestStore):
 //
-//	0.00 s  A Deployment changes. Which Foo owns it? A loop over 10,000 Deployments, under
-//	        the lock. A rollout makes 10,000 such changes.
+//	0.00 s  A Deployment changes. Which others does its Foo own? A loop reads 10,000 Deployments,
+//	        under the lock. A rollout makes 10,000 such changes.
 //	0.10 s  The owner of a Deployment changes. A second map, from owners to Deployments, still
 //	        has it under the old one: two Foos write it.
 //	0.20 s  A worker changes the object that it got from the map. The server does not have that
