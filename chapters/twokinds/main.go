@@ -94,7 +94,7 @@ func named(obj any) (names []string, _ error) {
 }
 
 // naming returns a function that returns the keys of the Teams that name an object. A Team that is not
-// in the store yet has its event later, when the store of Secrets has the object.
+// in the store yet gets an event later; by then the object is in its own store.
 func naming(teams cache.Indexer, kind string) func(object metav1.Object) []cache.ObjectName {
 	return func(object metav1.Object) (keys []cache.ObjectName) {
 		found, _ := teams.ByIndex(byNamed, kind+cache.MetaObjectToName(object).String()) // the index exists
@@ -105,8 +105,8 @@ func naming(teams cache.Indexer, kind string) func(object metav1.Object) []cache
 	}
 }
 
-// withoutContent is the transform of Secrets: content that is not in memory cannot leak. It removes
-// annotations, too: kubectl apply writes the whole Secret into one. It is idempotent.
+// withoutContent is the transform of Secrets: content that is not in memory cannot leak. It also removes
+// the annotations: kubectl apply writes the whole Secret into one of them. It is idempotent.
 func withoutContent(obj any) (any, error) {
 	if secret, ok := obj.(*corev1.Secret); ok {
 		token := secret.Data["token"]

@@ -18,8 +18,8 @@ import (
 	"example.com/byhand/controller"
 )
 
-// errAnother is for a proxy or a cache that returns a different object. The stores would never
-// show its version.
+// errAnother is for a proxy or a cache that returns a different object. The reconcile would wait
+// forever until a store shows that object's version.
 var errAnother = errors.New("the response is a different object")
 
 // reconciler gives each Team its Foos, and rolls up their state. It has clients for writes and the
@@ -69,7 +69,7 @@ func (r *reconciler) createFoos(ctx context.Context, team *Team) (err error) {
 	for _, member := range team.Spec.Members {
 		name := fooOf(team, member)
 		if _, exists := get[*v1alpha1.Foo](r.foos, name); exists {
-			continue // foreign or its own; a deletion is an event
+			continue // exists, with any owner; its deletion enqueues the Team
 		}
 		foo := &v1alpha1.Foo{Spec: v1alpha1.FooSpec{DeploymentName: name.Name}}
 		foo.Name, foo.OwnerReferences = name.Name, []metav1.OwnerReference{*metav1.NewControllerRef(team, kind)}
@@ -84,8 +84,8 @@ func (r *reconciler) createFoos(ctx context.Context, team *Team) (err error) {
 	return err
 }
 
-// rollUp fills an empty status from the stores alone, so the order of events does not matter. It follows the
-// spec's order: in map order the text would differ each time.
+// rollUp fills an empty status from the stores alone, so the order of events does not matter. Its text has the
+// spec's order: in map order it would differ each time.
 func (r *reconciler) rollUp(team *Team, status *TeamStatus, err error) {
 	var waiting []string
 	for _, member := range team.Spec.Members {
@@ -94,7 +94,7 @@ func (r *reconciler) rollUp(team *Team, status *TeamStatus, err error) {
 		// Compare UIDs: a Team that was deleted and recreated has no Foos yet.
 		case ok && !metav1.IsControlledBy(foo, team):
 			waiting = append(waiting, name.Name+" (not of this Team)")
-		// The condition may belong to an earlier spec. A deletion raises the generation, too.
+		// The condition may belong to an earlier spec. The start of a deletion raises the generation, too.
 		case ok && meta.IsStatusConditionTrue(foo.Status.Conditions, v1alpha1.FooReady) && foo.Status.ObservedGeneration == foo.Generation:
 			status.ReadyFoos++
 		default:
@@ -106,7 +106,7 @@ func (r *reconciler) rollUp(team *Team, status *TeamStatus, err error) {
 	case status.SecretVersion == "":
 		ready.Reason, ready.Message = "SecretMissing", fmt.Sprintf("no Secret %s of type %s with a token exists", team.Spec.SecretName, secretType)
 	case controller.IsRejected(err):
-		// Omit the text of err: a request ID in it would make each attempt a write, and so an event.
+		// Omit the text of err: if it has a request ID, each attempt would write the status, and cause an event.
 		ready.Reason, ready.Message = "WriteFailed", "the API server rejects a Foo: see the log"
 	case len(waiting) > 0:
 		ready.Reason, ready.Message = "WaitingForFoos", fmt.Sprint("not ready: ", waiting)
