@@ -1,15 +1,14 @@
 // Package conversion converts the restaurant's objects between versions.
 //
-// Its neighbors: the webhook of the chapter versions calls it. The types are in packages v1alpha1
-// and v1beta1.
+// The webhook of the chapter versions calls it. The types are in packages v1alpha1 and v1beta1.
 //
 // # Properties
 //
 //   - Pure: the result depends only on the object, and nothing else changes.
 //   - Total: every object of the Go types is converted, even if no schema admits it. One failing
 //     object would break each list that contains it, and the deletion of its namespace.
-//   - Lossless, both ways: a valid object is unchanged after a conversion and back. An annotation
-//     keeps the data that v1beta1 cannot express.
+//   - Lossless, both ways: converting a valid object and converting it back changes nothing. An
+//     annotation keeps the data that v1beta1 cannot express.
 //   - Valid stays valid: a valid object of one version becomes a valid object of the other.
 //     Otherwise it could not be edited.
 //
@@ -26,8 +25,8 @@
 //
 // # Limitations
 //
-//   - An object may have 256 KiB of annotations. If ours does not fit, the order is lost: total
-//     has priority over lossless.
+//   - An object may have 256 KiB of annotations. If ours does not fit, the order is lost: the
+//     property Total has priority over Lossless.
 //   - A field that only the schema has, and these Go types lack, would be lost. A test in
 //     chapters/restaurant compares the two.
 package conversion

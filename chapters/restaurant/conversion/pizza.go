@@ -15,7 +15,7 @@ import (
 // v1alpha1, as JSON.
 const layers = "v1alpha1." + v1alpha1.GroupName + "/toppings"
 
-// PizzaToV1beta1 returns the same pizza in v1beta1. It shares no memory with in. TypeMeta stays
+// PizzaToV1beta1 returns the same pizza in v1beta1. The result shares no memory with in. Its TypeMeta is
 // empty.
 func PizzaToV1beta1(in *v1alpha1.Pizza) *v1beta1.Pizza {
 	out := &v1beta1.Pizza{}
@@ -68,8 +68,8 @@ func count(names []string) []v1beta1.PizzaTopping {
 	return toppings
 }
 
-// list returns each name as often as its quantity. The input may be invalid: a quantity of 10⁹ must
-// not take gigabytes. Then the result has each name once.
+// list returns each name as often as its quantity. If the quantities are invalid, it returns each name
+// once: a quantity of 10⁹ must not take gigabytes.
 func list(toppings []v1beta1.PizzaTopping) []string {
 	if toppings == nil {
 		return nil
@@ -89,9 +89,9 @@ func list(toppings []v1beta1.PizzaTopping) []string {
 	return names
 }
 
-// put writes names into the annotation. If they do not fit, it omits them and the order is lost: the
-// API server rejects a converted object with too many annotations, and with it each list that
-// contains the object.
+// put writes names into the annotation. If they do not fit, it omits them, and the order is lost: the
+// API server would reject a converted object with annotations that are too large, and each list
+// that contains the object.
 func put(meta *metav1.ObjectMeta, names []string) {
 	text, err := json.Marshal(names)
 	if err != nil {
@@ -103,7 +103,7 @@ func put(meta *metav1.ObjectMeta, names []string) {
 	}
 }
 
-// remove removes the annotation. It leaves nil, not an empty map, like before put.
+// remove removes the annotation. It leaves nil, not an empty map, as before put.
 func remove(meta *metav1.ObjectMeta) {
 	delete(meta.Annotations, layers)
 	if len(meta.Annotations) == 0 {

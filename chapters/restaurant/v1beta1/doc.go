@@ -1,5 +1,4 @@
-// Package v1beta1 is the restaurant's second version: each topping of a Pizza has a quantity. It
-// is the hub: chapters compare and decide only in this version.
+// Package v1beta1 is the restaurant's second version: each topping of a Pizza has a quantity.
 //
-// Its neighbors: package v1alpha1 is the first version, package conversion converts between them.
+// Package v1alpha1 is the first version, package conversion converts between them.
 package v1beta1

@@ -31,8 +31,8 @@ type PizzaTopping struct {
 	Quantity int32 `json:"quantity"`
 }
 
-// MaxQuantity is the maximum number of portions on a pizza, all toppings together. The schema
-// enforces it, and the conversion needs it: v1alpha1 has a string for each portion.
+// MaxQuantity is the maximum number of portions on a pizza, of all toppings together. The schema
+// enforces it, and the conversion needs a limit: v1alpha1 has a string for each portion.
 const MaxQuantity = 20
 
 // Topping and ToppingSpec are the same in both versions.
