@@ -22,9 +22,9 @@ func (c *Cluster) AccountWith(role string) (kubeconfig string) {
 	return c.As(c.Kubectl("create", "token", "program"))
 }
 
-// ExactAccount is AccountWith for a test in which the program sends every request it ever sends: the
-// test fails if config/rbac/role.yaml has an unnecessary permission. unused are permissions that no
-// request shows, as for check.Role. The kubeconfig uses the test's namespace.
+// ExactAccount is AccountWith for a test in which the program sends every kind of request: the test
+// fails if config/rbac/role.yaml has an unnecessary permission. unused lists permissions that the
+// test's requests do not need, as in check.Role. The kubeconfig uses the test's namespace.
 func (c *Cluster) ExactAccount(role string, unused ...string) (kubeconfig string) {
 	c.Helper()
 	account, err := clientcmd.BuildConfigFromFlags("", c.AccountWith(role))
@@ -48,7 +48,7 @@ func (c *Cluster) ExactAccount(role string, unused ...string) (kubeconfig string
 	return through.Here()
 }
 
-// As returns a kubeconfig for a token's user.
+// As returns a kubeconfig with the token of a ServiceAccount.
 func (c *Cluster) As(token string) (kubeconfig string) {
 	c.Helper()
 	return c.With(func(_ *clientcmdapi.Context, user *clientcmdapi.AuthInfo) {

@@ -64,7 +64,7 @@ func Run(m *testing.M, commands ...string) (exitCode int) {
 var held []*os.File
 
 // hold locks this folder's CRDs until the process ends. Two chapters may share a CRD by a symbolic
-// link: then their tests, which change it, run one after the other.
+// link: then their tests, which change the CRD, run one after the other.
 func hold() error {
 	files, err := filepath.Glob("config/crd/*.yaml")
 	if err != nil {
@@ -119,7 +119,7 @@ func New(t *testing.T) *Cluster {
 	return c
 }
 
-// Eventually waits until condition returns nil. At the deadline the test fails with its last error.
+// Eventually waits until condition returns nil. At the deadline the test fails with condition's last error.
 func (c *Cluster) Eventually(what string, condition func() error) {
 	c.Helper()
 	var err error
@@ -177,8 +177,8 @@ func (c *Cluster) kubectl(stdin string, args ...string) (string, error) {
 	return string(output), err
 }
 
-// Readme opens the commands of the chapter's README. They run at the repository's root with this
-// kubeconfig, each until its result is right.
+// Readme opens the commands of the chapter's README. They run in the repository's root folder with this
+// kubeconfig. Each command is retried until it prints the expected text.
 func (c *Cluster) Readme(kubeconfig string) *readme.Script {
 	c.Helper()
 	script := readme.Open(c.T, "README.md", "Try it")

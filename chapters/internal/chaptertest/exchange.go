@@ -20,8 +20,7 @@ type Exchange struct {
 	Answer  string
 }
 
-// Expect starts an API server that expects exactly these requests, in this order. Otherwise the test
-// fails.
+// Expect starts an API server. The test fails unless it gets exactly these requests, in this order.
 func Expect(t *testing.T, exchanges ...Exchange) *rest.Config {
 	t.Helper()
 	var mu sync.Mutex

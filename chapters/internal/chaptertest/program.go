@@ -28,8 +28,8 @@ func Start(t *testing.T, args ...string) *Program {
 // Binary returns the path of the chapter's program, for README commands that run it.
 func Binary() string { return binary }
 
-// Mistakes starts the program with each of these arguments: it must exit with code 1 and one line
-// that begins with its name and contains the text.
+// Mistakes starts the program with each of these arguments: it must exit with code 1, and print one
+// line that begins with the program's name and contains the text.
 func Mistakes(t *testing.T, says map[string][]string) {
 	t.Helper()
 	dir, err := os.Getwd()

@@ -1,8 +1,8 @@
-// Package webhook has the parts that every server called by the API server needs: a registration,
-// an HTTPS server, and a handler with limits.
+// Package webhook has the parts of a server that the API server calls: a registration, an HTTPS
+// server, and a handler with limits.
 //
-// Its neighbors: the chapters admission and versions have the reviews and the registered objects;
-// package serve has the HTTP server and its certificate.
+// The chapters admission and versions have the reviews and the registered objects; package serve has
+// the HTTP server and its certificate.
 //
 // # Basics
 //
@@ -21,12 +21,12 @@
 //
 // # Limitations
 //
-//   - So only one process serves. Several behind one Service need a common certificate, from a
+//   - Only one process serves. Several behind one Service need a common certificate, from a
 //     Secret, and a process that renews it: its key outlives them.
-//   - If another client deletes or changes a registration, it stays so until the next start.
-//     Controllers that must restore it watch the object.
-//   - Changing the annotation byhand/process makes it look like another process owns the
-//     registration: it is not removed on exit.
+//   - If another client deletes or changes a registration, the next start restores it. A
+//     controller would watch the object, and restore it at once.
+//   - If another client changes the annotation byhand/process, the program does not remove the
+//     registration at its exit, as if another process had written it.
 //   - The API server sends no client certificate unless configured, so any client that reaches
 //     the server can call it. A review must reveal nothing and change nothing.
 package webhook

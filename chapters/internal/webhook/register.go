@@ -13,8 +13,8 @@ import (
 	"k8s.io/client-go/util/retry"
 )
 
-// Reached sends a dry run for which the API server must call this process, and returns an error if it
-// cannot reach it. It ignores any other error, such as a missing permission.
+// Reached sends a dry run for which the API server must call this process, and returns an error if the
+// call fails. It ignores any other error, such as a missing permission.
 func Reached(ctx context.Context, create *rest.Request) error {
 	err := create.Param("dryRun", metav1.DryRunAll).Do(ctx).Error()
 	if err == nil || !strings.Contains(err.Error(), "webhook") || !strings.Contains(err.Error(), `Post "`) {
@@ -64,7 +64,7 @@ func (o Object) Remove(ctx context.Context) error {
 	return retry.RetryOnConflict(retry.DefaultRetry, func() error {
 		found, err := o.Client.Get(ctx, o.Want.GetName(), metav1.GetOptions{})
 		if err == nil && found.GetAnnotations()[process] == o.Process {
-			// Another process may write it between these two requests.
+			// Another process may write the object between these two requests.
 			version := found.GetResourceVersion()
 			err = o.Client.Delete(ctx, o.Want.GetName(), metav1.DeleteOptions{Preconditions: &metav1.Preconditions{ResourceVersion: &version}})
 		}

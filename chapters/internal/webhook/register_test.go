@@ -54,8 +54,8 @@ func TestInstall(t *testing.T) {
 	}
 }
 
-// TestReached: an API server elsewhere reports a failed call. Any other error means that the call got
-// through.
+// TestReached: an API server on another machine reports a failed call. Any other error shows that it
+// reached the process.
 func TestReached(t *testing.T) {
 	for message, want := range map[string]bool{
 		`failed calling webhook \"a.b.c\": failed to call webhook: Post \"https://127.0.0.1:1/mutate?timeout=5s\": dial tcp 127.0.0.1:1: connect: connection refused`: false,

@@ -37,14 +37,14 @@ func Listen(address string, remote bool, certificate *serve.Certificate, handler
 	return server, nil
 }
 
-// Decide handles one review. An error from Invalid means a bad review, any other error that there is
-// no answer.
+// Decide handles one review. An error from Invalid means that the review is invalid, any other error
+// that there is no decision.
 type Decide func(ctx context.Context, body []byte) (answer any, err error)
 
 // Review passes the body of each request to decide, and sends the result as JSON with 200. The API server
-// treats any other code as a failed call: then the failurePolicy applies. An error from Invalid is answered
-// with 400, any other error or a panic with 500, more than 10 MB with 413, and a review of more than 8
-// seconds with 504.
+// treats any other code as a failed call: then the failurePolicy applies. The code is 400 for an error from
+// Invalid, 413 for more than 10 MB, 504 for a review of more than 8 seconds, and 500 for any other error
+// or a panic.
 func Review(decide Decide) http.Handler { return &reviews{make(chan struct{}, atOnce), decide} }
 
 type reviews struct {

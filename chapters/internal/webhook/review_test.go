@@ -26,7 +26,7 @@ func ask(handler http.Handler, method, contentType, body string) (code int, answ
 	return recorder.Code, strings.TrimSpace(recorder.Body.String())
 }
 
-// TestReview: every request gets a response, and the handler continues.
+// TestReview: every request gets a response, even after a panic.
 func TestReview(t *testing.T) {
 	decide := func(ctx context.Context, body []byte) (any, error) {
 		switch string(body) {
