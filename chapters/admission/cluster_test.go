@@ -36,7 +36,7 @@ func newCluster(t *testing.T) *cluster {
 	return c.in(t)
 }
 
-// in returns the cluster for a subtest, which starts and ends without a registration.
+// in returns the cluster for a subtest. No registration exists before and after the subtest.
 func (c *cluster) in(t *testing.T) *cluster {
 	of := *c.Cluster
 	of.T = t
@@ -64,7 +64,7 @@ func (c *cluster) refusesAnchovy() error {
 	return nil
 }
 
-// order creates a pizza in a dry run, which calls the webhooks and stores nothing.
+// order creates a pizza as a dry run: the API server calls the webhooks and stores nothing.
 func (c *cluster) order(toppings ...string) (*v1alpha1.Pizza, error) {
 	pizza := &v1alpha1.Pizza{ObjectMeta: metav1.ObjectMeta{GenerateName: "pizza-"}, Spec: v1alpha1.PizzaSpec{Toppings: toppings}}
 	created := &v1alpha1.Pizza{}

@@ -57,8 +57,8 @@ func TestFailures(t *testing.T) {
 		{reason: "its certificate is for another name", handler: allow, shown: certificate("webhook.elsewhere.svc", time.Hour), says: "doesn't contain any IP SANs"},
 		{reason: "the bundle has a different certificate", handler: allow, trusted: other, says: "certificate signed by unknown authority"},
 		{reason: "it panics", handler: panics, says: "no such luck"},
-		{reason: "it answers something else", handler: answers("yes"), says: "couldn't get version/kind"},
-		{reason: "it answers without the uid", handler: answers(noUID), says: "expected response.uid="},
+		{reason: "it sends a different kind of response", handler: answers("yes"), says: "couldn't get version/kind"},
+		{reason: "its response has no uid", handler: answers(noUID), says: "expected response.uid="},
 		{reason: "its path is not found", handler: http.NotFoundHandler(), says: "could not find the requested resource"},
 	} {
 		t.Run(test.reason, func(t *testing.T) {
@@ -79,7 +79,7 @@ func TestFailures(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			// A second is the minimum.
+			// The minimum is a second.
 			configuration.Webhooks[0].TimeoutSeconds = new(int32(1))
 			client := c.Kube.AdmissionregistrationV1().ValidatingWebhookConfigurations()
 			created, err := client.Create(t.Context(), configuration, metav1.CreateOptions{})

@@ -14,7 +14,7 @@ import (
 	admissionv1 "k8s.io/api/admission/v1"
 )
 
-// kitchen is a reviewer with some toppings. It counts the look-ups.
+// kitchen is a reviewer with some toppings. It records which names are looked up.
 type kitchen struct {
 	*reviewer
 	asked []string
@@ -64,7 +64,7 @@ func pizza(toppings ...string) string {
 	return `{"apiVersion":"restaurant.programming-kubernetes.info/v1alpha1","kind":"Pizza","metadata":{"name":"p"},"spec":{"toppings":` + string(list) + `}}`
 }
 
-// decided decodes a response, which must have the right kind and uid whatever the decision.
+// decided decodes a response. It must have the expected kind and uid, whatever the decision is.
 func decided(t *testing.T, code int, answer string) *admissionv1.AdmissionResponse {
 	t.Helper()
 	var review admissionv1.AdmissionReview
@@ -98,8 +98,8 @@ func TestMutate(t *testing.T) {
 	}
 }
 
-// TestValidate: a topping that does not exist is rejected by name, at the first one. Toppings that
-// the pizza already has are not looked up.
+// TestValidate: the rejection names the first topping that does not exist. Toppings that the
+// pizza already has are not looked up.
 func TestValidate(t *testing.T) {
 	for _, test := range []struct {
 		reason, object, old string
@@ -109,9 +109,9 @@ func TestValidate(t *testing.T) {
 		{"toppings that exist", pizza("tomato", "salami"), "", "", []string{"tomato", "salami"}},
 		{"a topping twice", pizza("tomato", "tomato"), "", "", []string{"tomato"}},
 		{"no spec", `{}`, "", "", nil},
-		{"one that does not exist", pizza("tomato", "pineapple", "salami"), "", `there is no topping "pineapple"`, []string{"tomato", "pineapple"}},
-		{"a new one that exists", pizza("pineapple", "tomato"), pizza("pineapple"), "", []string{"tomato"}},
-		{"a new one that does not exist", pizza("pineapple", "anchovy"), pizza("pineapple"), `there is no topping "anchovy"`, []string{"anchovy"}},
+		{"a topping that does not exist", pizza("tomato", "pineapple", "salami"), "", `there is no topping "pineapple"`, []string{"tomato", "pineapple"}},
+		{"an added topping that exists", pizza("pineapple", "tomato"), pizza("pineapple"), "", []string{"tomato"}},
+		{"an added topping that does not exist", pizza("pineapple", "anchovy"), pizza("pineapple"), `there is no topping "anchovy"`, []string{"anchovy"}},
 		{"toppings that are not a list", `{"spec":{"toppings":"salami"}}`, "", "the toppings cannot be read", nil},
 	} {
 		k := newKitchen("tomato", "salami")
@@ -134,7 +134,7 @@ func TestValidate(t *testing.T) {
 	}
 }
 
-// TestBadReviews has requests that no API server sends, or that a too broad registration causes.
+// TestBadReviews has requests that no API server sends, or only with a registration that is too broad.
 func TestBadReviews(t *testing.T) {
 	good := reviewOf("CREATE", pizza("tomato"), "")
 	for _, test := range []struct {

@@ -23,7 +23,7 @@ import (
 	"k8s.io/client-go/rest"
 )
 
-// newCertificate returns a client's certificate, signed with its own key, and the same as PEM.
+// newCertificate returns a self-signed client certificate, and its PEM form.
 func newCertificate(t *testing.T, name string) (*tls.Certificate, string) {
 	t.Helper()
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
@@ -42,13 +42,13 @@ func newCertificate(t *testing.T, name string) (*tls.Certificate, string) {
 	return &tls.Certificate{Certificate: [][]byte{der}, PrivateKey: key}, string(text)
 }
 
-// trust returns the data that the API server publishes about its front proxy.
+// trust returns the ConfigMap data in which the API server publishes its front proxy's identity.
 func trust(authorities, names string) map[string]string {
 	return map[string]string{"requestheader-client-ca-file": authorities, "requestheader-allowed-names": names}
 }
 
-// TestAuthenticate: only the front proxy is trusted. Any other client gets 401, whatever its headers.
-// 0 means no response: the connection is rejected.
+// TestAuthenticate: only the front proxy is trusted. Any other client gets 401, whatever headers it sends.
+// A code of 0 means that the connection is rejected.
 func TestAuthenticate(t *testing.T) {
 	frontProxy, authority := newCertificate(t, "front-proxy-client")
 	another, itsAuthority := newCertificate(t, "kwok-admin")
@@ -83,7 +83,7 @@ func TestAuthenticate(t *testing.T) {
 	} {
 		config := &tls.Config{InsecureSkipVerify: true}
 		if test.certificate != nil {
-			// Send it whatever authority the server names.
+			// Send the certificate, whichever CAs the server accepts.
 			config.GetClientCertificate = func(*tls.CertificateRequestInfo) (*tls.Certificate, error) { return test.certificate, nil }
 		}
 		transport := &http.Transport{TLSClientConfig: config}
@@ -115,11 +115,11 @@ func TestUser(t *testing.T) {
 		header http.Header
 		want   user
 	}{
-		{"groups repeat, extra keys are escaped and have no case", http.Header{
+		{"several groups, and an escaped key in upper case", http.Header{
 			"X-Remote-User": {"alice"}, "X-Remote-Uid": {"42"}, "X-Remote-Group": {"cooks", "system:authenticated"},
 			"X-Remote-Extra-Example.com%2fScopes": {"a", "b"},
 		}, user{User: "alice", UID: "42", Groups: []string{"cooks", "system:authenticated"}, Extra: extra{"example.com/scopes": {"a", "b"}}}},
-		{"the API server for itself, without groups", http.Header{"X-Remote-User": {"system:aggregator"}},
+		{"the API server's own request, without groups", http.Header{"X-Remote-User": {"system:aggregator"}},
 			user{User: "system:aggregator", Groups: []string{"system:authenticated"}, Extra: extra{}}},
 		{"an anonymous user", http.Header{"X-Remote-User": {"system:anonymous"}, "X-Remote-Group": {"system:unauthenticated"}},
 			user{User: "system:anonymous", Groups: []string{"system:unauthenticated"}, Extra: extra{}}},
@@ -135,8 +135,8 @@ func TestUser(t *testing.T) {
 	}
 }
 
-// TestReview: a request is served only if the review's result is a clear yes. Otherwise, or without a
-// result, it is rejected with a reason.
+// TestReview: a request is served only if the review allows it. Otherwise, or if the review fails, it is
+// rejected with a reason.
 func TestReview(t *testing.T) {
 	for _, test := range []struct {
 		status string
@@ -163,7 +163,7 @@ func TestReview(t *testing.T) {
 	}
 }
 
-// TestTrust: a cluster that publishes no identity is rejected with advice.
+// TestTrust: for a cluster that publishes no identity, the error gives advice.
 func TestTrust(t *testing.T) {
 	_, authority := newCertificate(t, "front-proxy-client")
 	for want, data := range map[string]map[string]string{

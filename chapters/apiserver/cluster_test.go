@@ -18,7 +18,7 @@ import (
 	"example.com/byhand/chapters/internal/chaptertest"
 )
 
-// A cluster has one registration, so these tests run one after the other, and after the other
+// These tests share one registration, so they run one after the other, and after the other
 // chapters' tests: while the program is down, no namespace can be deleted.
 func TestMain(m *testing.M) { os.Exit(chaptertest.Run(m)) }
 
@@ -56,7 +56,7 @@ var (
 	clusterRoleResource = rbacv1.SchemeGroupVersion.WithResource("clusterroles")
 )
 
-// shows waits until kubectl prints this.
+// shows waits until kubectl prints want.
 func (c *cluster) shows(want string, args ...string) {
 	c.Helper()
 	c.Eventually(strings.Join(args, " "), func() error {
@@ -67,7 +67,7 @@ func (c *cluster) shows(want string, args ...string) {
 	})
 }
 
-// goes waits until an object is deleted.
+// goes waits until an object is gone.
 func (c *cluster) goes(resource dynamic.ResourceInterface, name string) {
 	c.Helper()
 	c.Eventually("the end of "+name, func() error {

@@ -7,13 +7,13 @@ import (
 	"testing"
 )
 
-// TestGarbageCollection: the garbage collector follows owner references into this group and out of
-// it. A Topping has no namespace, so its owners must be cluster-scoped, too.
+// TestGarbageCollection: the garbage collector follows owner references to Toppings and from
+// Toppings. A Topping has no namespace, so its owners must be cluster-scoped, too.
 func TestGarbageCollection(t *testing.T) {
 	c := newCluster(t)
 	configMaps, roles := c.Resource(configMapResource).Namespace(c.Namespace), c.Resource(clusterRoleResource)
 	toppings := c.Resource(toppingResource)
-	// create creates an object with an owner, or without if "", and returns a reference to it.
+	// create creates an object, with an owner unless that is "", and returns a reference to the object.
 	create := func(apiVersion, kind, name, owner string) string {
 		c.Helper()
 		spec := ""

@@ -32,14 +32,14 @@ func TestKilled(t *testing.T) {
 			t.Fatal(err)
 		}
 		if version, _ := strconv.Atoi(list.GetResourceVersion()); len(list.Items) > 0 || version <= newest {
-			t.Errorf("after a restart it has %d toppings at version %d, which was %d before", len(list.Items), version, newest)
+			t.Errorf("after a restart it has %d toppings at version %d; before, the version was %d", len(list.Items), version, newest)
 		}
 		events, err := toppings.Watch(t.Context(), metav1.ListOptions{ResourceVersion: strconv.Itoa(newest)})
 		if err != nil {
 			t.Fatal(err)
 		}
 		if event := <-events.ResultChan(); event.Type != watch.Error || !strings.Contains(fmt.Sprint(event.Object), "too old resource version") {
-			t.Errorf("a watch from before begins with %v, want 410", event)
+			t.Errorf("a watch from an earlier version begins with %v, want 410", event)
 		}
 		events.Stop()
 	}

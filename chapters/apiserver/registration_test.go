@@ -26,7 +26,7 @@ func TestUnreachable(t *testing.T) {
 		client := discovery.NewDiscoveryClientForConfigOrDie(&rest.Config{Host: "http://api.test", Transport: testkit.Transport{Handler: server}})
 		err := waitAvailable(t.Context(), client)
 		if err == nil || !strings.Contains(err.Error(), "must run where that does") || !strings.Contains(err.Error(), "connection refused") {
-			t.Errorf("%v, want what to do, and why", err)
+			t.Errorf("error %v, want one with advice and the reason", err)
 		}
 	})
 }

@@ -15,7 +15,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 )
 
-// TestAttributes: method and URL become RBAC's words. Discovery is not a resource, so it has no such words.
+// TestAttributes: method and URL determine RBAC's verb and resource. Discovery is not a resource.
 func TestAttributes(t *testing.T) {
 	w := newWorld(t)
 	for _, test := range []struct{ method, path, want string }{
@@ -65,7 +65,7 @@ func TestRejected(t *testing.T) {
 		{"more than the budget", "POST", collection, topping("truffle", 10_001), 403, "would cost 10001"},
 		{"a long body", "POST", collection, strings.Repeat(" ", maxBody+1), 400, "too large"},
 		{"a group of the API server in memory", "GET", "/api/v1/namespaces", "", 404, "not found"},
-		{"a group that begins alike", "GET", groupPath + "1/toppings", "", 404, "not found"},
+		{"a version with the same beginning", "GET", groupPath + "1/toppings", "", 404, "not found"},
 	} {
 		code, message := w.do(test.method, test.path, test.body)
 		if code != test.code || !strings.Contains(message, test.want) {
@@ -74,12 +74,12 @@ func TestRejected(t *testing.T) {
 	}
 }
 
-// TestBudget: the budget holds for concurrent writes. Of ten toppings, each of which fits alone, one is
-// stored.
+// TestBudget: the budget holds for concurrent writes. Ten toppings are created, each of which fits alone:
+// one is stored.
 func TestBudget(t *testing.T) {
 	t.Cleanup(func() { toppings.Admit = admit })
 	toppings.Admit = func(topping *unstructured.Unstructured, others []*unstructured.Unstructured) error {
-		time.Sleep(time.Millisecond) // The other write could be admitted meanwhile.
+		time.Sleep(time.Millisecond) // Without a lock another write would be admitted meanwhile.
 		return admit(topping, others)
 	}
 	w := newWorld(t)
@@ -107,7 +107,7 @@ func TestDeadlines(t *testing.T) {
 		answer := &deadlines{ResponseRecorder: httptest.NewRecorder()}
 		w.handler.ServeHTTP(answer, httptest.NewRequestWithContext(ctx, "GET", collection+query, nil))
 		if answer.Code != http.StatusOK || answer.removed != want {
-			t.Errorf("%q: %d, and %d deadlines are removed, want %d", query, answer.Code, answer.removed, want)
+			t.Errorf("%q: code %d, and %d deadlines are removed, want %d", query, answer.Code, answer.removed, want)
 		}
 	}
 }

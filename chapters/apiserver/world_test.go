@@ -40,7 +40,7 @@ func newWorld(t *testing.T) *world {
 	return w
 }
 
-// note keeps a line of the log.
+// note records a line of the log.
 func (w *world) note(line string) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -54,7 +54,7 @@ func (w *world) logged(expression string) []string {
 	return slices.DeleteFunc(slices.Clone(w.lines), isOther)
 }
 
-// do sends a request, and returns the code and the message of the answer.
+// do sends a request, and returns the code and the message of the response.
 func (w *world) do(method, path, body string, header ...string) (code int, message string) {
 	w.Helper()
 	request, err := http.NewRequestWithContext(w.Context(), method, w.http.URL+path, strings.NewReader(body))
@@ -76,7 +76,7 @@ func (w *world) do(method, path, body string, header ...string) (code int, messa
 	return response.StatusCode, answer.Message
 }
 
-// must is do with the code that the answer must have.
+// must is do for a request whose response must have the code want.
 func (w *world) must(want int, method, path, body string, header ...string) {
 	w.Helper()
 	if code, message := w.do(method, path, body, header...); code != want {

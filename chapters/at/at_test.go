@@ -52,7 +52,7 @@ func TestWait(t *testing.T) {
 	}
 }
 
-// TestLateAfterClaim: the deadline passes between the claim and the Pod.
+// TestLateAfterClaim: the deadline passes between the claim and the creation of the Pod.
 func TestLateAfterClaim(t *testing.T) {
 	w := claimed(t, 60)
 	w.now = noon.Add(2 * time.Minute)
@@ -70,8 +70,8 @@ func TestLateAfterClaim(t *testing.T) {
 // TestNameTaken: a Pod with another owner, or without one, is never adopted or changed.
 func TestNameTaken(t *testing.T) {
 	for reason, change := range map[string]func(*corev1.Pod){
-		"of no owner": func(pod *corev1.Pod) { pod.OwnerReferences = nil },
-		"of an At of this name": func(pod *corev1.Pod) {
+		"without an owner": func(pod *corev1.Pod) { pod.OwnerReferences = nil },
+		"of another At with this name": func(pod *corev1.Pod) {
 			pod.OwnerReferences[0].UID, pod.Labels[uidLabel] = "another", "another"
 		},
 		"owned and not controlled": func(pod *corev1.Pod) { pod.OwnerReferences[0].Controller = nil },
@@ -114,8 +114,8 @@ func TestNewPod(t *testing.T) {
 
 // TestRefused: a rejection is reported once and retried until the Pod is accepted.
 func TestRefused(t *testing.T) {
-	// A ValidatingAdmissionPolicy without a reason answers 422, like for an invalid Pod, but
-	// names no field.
+	// A ValidatingAdmissionPolicy without a reason returns 422, as for an invalid Pod, but names
+	// no field.
 	denied := apierrors.NewInvalid(schema.GroupKind{Kind: "Pod"}, "example", nil)
 	denied.ErrStatus.Details.Causes = []metav1.StatusCause{{Message: "no Pods on Sundays"}}
 	exceeded := func(used int) *apierrors.StatusError {

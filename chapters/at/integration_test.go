@@ -32,7 +32,7 @@ func TestReadme(t *testing.T) {
 	kubeconfig := c.Here()
 	c.Kubectl("apply", "-f", "config/rbac/role.yaml")
 	c.Kubectl("create", "rolebinding", "at", "--clusterrole=byhand-at", "--serviceaccount="+c.Namespace+":default")
-	// For up to half a minute the API server cannot check who may set blockOwnerDeletion for a
+	// For up to half a minute the API server cannot check permissions for blockOwnerDeletion of a
 	// new kind. The program retries.
 	program := c.Start("--kubeconfig", c.As(c.Kubectl("create", "token", "default")), "--namespace", c.Namespace)
 	c.Kubectl("wait", "at/example-at", "--for=jsonpath={.status.podUID}", "--timeout=60s")
@@ -73,7 +73,7 @@ func TestInvalid(t *testing.T) {
 	refused("spec.containers", `{"spec":{"containers":[]}}`)
 	refused("Duplicate value", `{"spec":{"containers":[{"name":"a","image":"b"},{"name":"a","image":"c"}]}}`)
 	refused("spec.startingDeadlineSeconds", `{"spec":{"startingDeadlineSeconds":-1}}`)
-	// Go cannot decode these times. One in a status would break the list of all Ats.
+	// Go cannot decode these times. One of them in a status would break the list of all Ats.
 	for _, notTime := range []string{"2026-01-02T15:04:05", "2026-01-02t00:30:00Z", "2026-01-02T00:30:00x5Z", "2026-01-02T00:30:00+99:99"} {
 		refused("spec.schedule", `{"spec":{"schedule":"`+notTime+`"}}`)
 		refused("status.startTime", `{"status":{"startTime":"`+notTime+`"}}`, "--subresource=status")

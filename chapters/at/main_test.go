@@ -57,7 +57,7 @@ func TestRun(t *testing.T) {
 				}
 				isOfPods := r.Target.Resource == "pods"
 				if r.Target.Namespace != namespace || isOfPods != (r.Query.Get("labelSelector") == uidLabel) {
-					p.Errorf("%s %s?%s, want namespace %q, and of Pods those with the label", r.Method, r.Path, r.Query.Encode(), namespace)
+					p.Errorf("%s %s?%s, want namespace %q, and only Pods with the label", r.Method, r.Path, r.Query.Encode(), namespace)
 				}
 			}
 			check.Role(p.T, "config/rbac/role.yaml", p.APIServer.Log(), "update ats/finalizers", "get pods")

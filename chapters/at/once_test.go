@@ -14,7 +14,7 @@ import (
 	"example.com/byhand/kit/testkit"
 )
 
-// These tests are about "at most once": each closes a way to a second Pod.
+// These tests are about "at most once": each has a situation that could lead to a second Pod.
 
 // TestPodEnds: a failed Pod means a failed At. A Pod that ended or was deleted does not run again.
 func TestPodEnds(t *testing.T) {
@@ -37,7 +37,7 @@ func TestPodEnds(t *testing.T) {
 			w.set(pod, "Succeeded", "status", "phase")
 			w.delete(pod)
 		}, false, PhaseDone, "", ""},
-		// The finalizer keeps it.
+		// The finalizer keeps the Pod.
 		{"it is deleted before it is recorded", claimed, func(w *world, pod string) {
 			w.add(pod, newPod(w.at()))
 			w.delete(pod)
@@ -72,7 +72,7 @@ func TestPodEnds(t *testing.T) {
 }
 
 // TestStaleCache: another process has recorded a Pod, which has ended and is gone, and the cache
-// shows none of that.
+// shows none of these changes.
 func TestStaleCache(t *testing.T) {
 	w := claimed(t)
 	w.sync()
@@ -125,8 +125,8 @@ func TestTwoControllers(t *testing.T) {
 	}
 }
 
-// TestEachRequestFails kills the program at each of its five writes for an At, or answers a request with an
-// object of another kind. The next process creates no second Pod.
+// TestEachRequestFails kills the program at each of its five writes for an At, or returns an object of
+// another kind to a request. The next process creates no second Pod.
 func TestEachRequestFails(t *testing.T) {
 	for n := 1; n <= 8; n++ {
 		t.Run(fmt.Sprint("another kind at request ", n), func(t *testing.T) {
@@ -157,7 +157,7 @@ func TestEachRequestFails(t *testing.T) {
 	}
 }
 
-// livesWith runs an At to its end with disturbances. Before each step the cache of Ats is older than
+// livesWith runs an At to its end, with disturbances. Before each step the cache of Ats lags behind
 // the cache of Pods.
 func livesWith(t *testing.T, disturb func(w *world)) {
 	t.Helper()
@@ -188,7 +188,7 @@ func livesWith(t *testing.T, disturb func(w *world)) {
 	}
 }
 
-// TestRelease: the finalizer, and no other, is removed once no status needs the Pod.
+// TestRelease: only this program's finalizer is removed, once no status needs the Pod.
 func TestRelease(t *testing.T) {
 	ask := []string{"GET ats/example"}
 	for _, test := range []struct {

@@ -19,5 +19,5 @@ func registered() *runtime.Scheme {
 	return scheme
 }
 
-// TestKind compares all parts of the kind. A group with two spellings is two URLs, and one of them is 404.
+// TestKind compares all parts of the kind. If the group has two spellings, one of the two URLs returns 404.
 func TestKind(t *testing.T) { parts.Test(t) }

@@ -119,7 +119,7 @@ func typed[T any](w *world, object *unstructured.Unstructured) *T {
 	return typed
 }
 
-// sync updates both stores, like the informers do.
+// sync updates both stores, as the informers do.
 func (w *world) sync() {
 	w.Helper()
 	w.syncAts()
@@ -143,8 +143,8 @@ func replace[T any](w *world, store cache.Indexer, resource string) {
 	}
 }
 
-// reconcile syncs the stores and reconciles, which must send exactly these requests and succeed.
-// It returns the requeue delay.
+// reconcile syncs the stores and reconciles. The reconcile must succeed and send exactly these
+// requests. It returns the requeue delay.
 func (w *world) reconcile(want ...string) time.Duration {
 	w.Helper()
 	w.sync()
@@ -214,7 +214,7 @@ func (w *world) set(path string, value any, fields ...string) {
 	})
 }
 
-// delete deletes an object as another client. An object with finalizers stays.
+// delete deletes an object, like another client. An object with finalizers stays.
 func (w *world) delete(path string) { w.api.Delete(url(path), "") }
 
 // end sets the Pod to succeeded and reconciles until the status shows it.

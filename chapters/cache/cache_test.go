@@ -21,7 +21,7 @@ import (
 
 const path = "/api/v1/namespaces/default/secrets/"
 
-// server has ten Secrets, s0 to s9, of 192 KiB. s0 is empty and wanted, by label and by type.
+// server has ten Secrets, s0 to s9. s0 is empty, with the wanted label and type; the others have 192 KiB.
 func server() *testkit.APIServer {
 	s := tests.NewAPIServer()
 	s.Add(path+"s0", wanted())
@@ -39,7 +39,7 @@ func wayOf(name string) way {
 	return ways[slices.IndexFunc(ways, func(w way) bool { return w.name == name })]
 }
 
-// follow returns when a way's cache is full. Each later event is the next line.
+// follow returns when a way's cache has synced. Each later event is a line.
 func follow(t *testing.T, s *testkit.APIServer, name string, o options) *bufio.Scanner {
 	o.events = max(o.events, 1)
 	lines, out := io.Pipe()
@@ -76,7 +76,7 @@ func TestWays(t *testing.T) {
 			objects, events = 1, 1
 		case "handler", "shard": // this server lacks the gate: it sends everything
 			events = mine
-		case "metadata", "selectable", "get": // not supported by this server: see TestReadme
+		case "metadata", "selectable", "get": // this server does not support them: see TestReadme
 			continue
 		}
 		s.Forget()
@@ -85,7 +85,7 @@ func TestWays(t *testing.T) {
 		})
 		r, err := measure(t.Context(), s.Config(), w, o, io.Discard)
 		if err != nil || s.Log()[0].Watch == lists || r.objects != objects || r.events != events || r.bytes == 0 || (r.heap > 3<<19) != (objects > 1 && w.name != "transform") {
-			t.Errorf("%s: %+v, %v, want %d objects and %d events, a list first: %t, and more than 1.5 MiB of most", w.name, r, err, objects, events, lists)
+			t.Errorf("%s: %+v, %v, want %d objects, %d events, a list first: %t, and for most ways more than 1.5 MiB", w.name, r, err, objects, events, lists)
 		}
 	}
 	if _, err := measure(t.Context(), s.Config(), wayOf("field"), options{field: "data=x"}, io.Discard); err == nil || !strings.Contains(err.Error(), "field label not supported") {

@@ -17,8 +17,8 @@ import (
 
 func TestMain(m *testing.M) { os.Exit(chaptertest.Run(m)) }
 
-// fill creates n Secrets of this size in each of these namespaces, and as many FieldFoos. The first of
-// each is wanted: by label, by type, by deploymentName.
+// fill creates n Secrets of this size in each of these namespaces, and as many FieldFoos. The first Secret
+// has the wanted label and type, the first FieldFoo the wanted deploymentName.
 func fill(c *chaptertest.Cluster, namespaces []string, n, size int) {
 	c.Helper()
 	workqueue.ParallelizeUntil(c.Context(), 16, n*len(namespaces), func(i int) {

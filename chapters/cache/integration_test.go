@@ -14,7 +14,7 @@ import (
 )
 
 // TestReadme runs the README's commands, with the permissions of config/rbac. No other test runs in
-// parallel: some create wanted Secrets, too.
+// parallel, because some tests create wanted Secrets, too.
 func TestReadme(t *testing.T) {
 	c := chaptertest.New(t)
 	account := c.AccountWith("byhand-cache")
@@ -38,7 +38,7 @@ func TestReadme(t *testing.T) {
 	script.Take("go -C tools/cluster run . exec")
 }
 
-// TestShards: three processes hold a part each. No process takes over a killed one's part.
+// TestShards: three processes hold a part each. No process takes over the part of a killed process.
 func TestShards(t *testing.T) {
 	t.Parallel()
 	c := chaptertest.New(t)
@@ -75,7 +75,7 @@ func TestShards(t *testing.T) {
 	}
 }
 
-// TestOneName: a Role with resourceNames is enough for a cache of that one Secret, and only for that.
+// TestOneName: a Role with resourceNames is enough for a cache of that Secret, and of no other.
 func TestOneName(t *testing.T) {
 	t.Parallel()
 	c := chaptertest.New(t)
@@ -121,7 +121,7 @@ func TestVersions(t *testing.T) {
 		{"GET", get(""), newest + "<nil>"},
 		{"GET, from the future", get(newest + "000000"), "Too large resource version"},
 		{"LIST", list("", ""), newest + "<nil>"},
-		{"LIST, exactly as it was", list(old, metav1.ResourceVersionMatchExact), old + "<nil>"},
+		{"LIST, exactly the old version", list(old, metav1.ResourceVersionMatchExact), old + "<nil>"},
 	} {
 		if !strings.Contains(x.got, x.want) {
 			t.Errorf("%s: got %s, want %s", x.request, x.got, x.want)
@@ -129,6 +129,6 @@ func TestVersions(t *testing.T) {
 	}
 	// The API server's memory may be stale: either version is correct.
 	if got := get(old); got != old+"<nil>" && got != newest+"<nil>" {
-		t.Errorf("GET, not older than it was: got %s, want %s or %s", got, old, newest)
+		t.Errorf("GET, not older than the old version: got %s, want %s or %s", got, old, newest)
 	}
 }

@@ -23,7 +23,7 @@ const (
 		"spec": {"selector": {"matchLabels": {"app": "a"}}, "template": {"metadata": {"labels": {"app": "a"}}}}}`
 )
 
-// decode does the steps of a decoder's Decode. The Scheme decides the resulting type.
+// decode does the steps of a decoder's Decode method. The Scheme determines the resulting type.
 func decode(data []byte, scheme runtime.ObjectCreater) (runtime.Object, error) {
 	// 1. Recognize the content type. (A client reads it from the response's header. Bytes from
 	// a file or etcd have no header: JSON begins with {, the others with a magic number.)
@@ -44,7 +44,7 @@ func decode(data []byte, scheme runtime.ObjectCreater) (runtime.Object, error) {
 	return value, utiljson.Unmarshal(data, value)
 }
 
-// The Scheme decides what the same bytes become.
+// The Scheme determines which Go type the same bytes become.
 func Example_decode() {
 	print := func(of, data string, scheme runtime.ObjectCreater) {
 		value, err := decode([]byte(data), scheme)
@@ -89,12 +89,12 @@ func Example_withoutConversion() {
 	_, err := runtime.Decode(clientset.Codecs.UniversalDecoder(), []byte(fooJSON))
 	fmt.Println("with conversion: not registered:", runtime.IsNotRegisteredError(err))
 
-	// Without: the Go type implies the kind, so the fields are cleared.
+	// Without conversion: the Go type implies the kind, so apiVersion and kind are cleared.
 	value, err := runtime.Decode(client.DecoderToVersion(info.Serializer, gv), []byte(fooJSON))
 	foo := value.(*v1alpha1.Foo)
 	fmt.Printf("decoded: kind %q, %v\n", foo.Kind, err)
 
-	// When encoding, the Scheme supplies the Go type's kind. A plain serializer does not ask.
+	// When encoding, the Scheme supplies the Go type's kind. A plain serializer does not use it.
 	foo.Status, foo.Spec.Replicas = v1alpha1.FooStatus{}, nil
 	data, _ := runtime.Encode(info.Serializer, foo)
 	fmt.Printf("a plain serializer:  %.30s\n", data)
@@ -105,8 +105,8 @@ func Example_withoutConversion() {
 	value, _ = runtime.Decode(kubescheme.Codecs.UniversalDeserializer(), []byte(deploymentJSON))
 	fmt.Println("replicas of the Deployment:", value.(*appsv1.Deployment).Spec.Replicas)
 
-	// An Unstructured has its kind only in its fields. A typed client's decoder would clear it, so
-	// a dynamic client has a different codec.
+	// An Unstructured has its kind only in its fields. A typed client's decoder would clear them,
+	// so a dynamic client has a different codec.
 	object, _ := runtime.Decode(runtime.WithoutVersionDecoder{Decoder: unstructured.UnstructuredJSONScheme}, []byte(fooJSON))
 	fmt.Printf("an Unstructured, by a typed client's decoder: kind %q\n", object.GetObjectKind().GroupVersionKind().Kind)
 	// Output:

@@ -36,7 +36,7 @@ func TestGet(t *testing.T) {
 	}
 }
 
-// TestLies: a server's text is safe to print, and a response must be the requested object.
+// TestLies: control characters in a response are not printed, and a response must be the requested object.
 func TestLies(t *testing.T) {
 	const foo = `{"apiVersion": "samplecontroller.k8s.io/v1alpha1", "kind": "Foo", "metadata": {"namespace": "default", "name": "example-foo", "resourceVersion": "1", "creationTimestamp": "\u001b[2J"}}`
 	for _, test := range []struct{ path, answer, args, want string }{
@@ -54,7 +54,7 @@ func TestLies(t *testing.T) {
 }
 
 // TestCategory: a category is several kinds, with a request and rows for each. Servers omit the kind
-// from a list's items; the list has it.
+// from a list's items; it follows from the list's kind.
 func TestCategory(t *testing.T) {
 	s := newServer(t)
 	s.answer("/apis/examples-gzh.com/v1alpha1/namespaces/default/projects", `{"apiVersion": "examples-gzh.com/v1alpha1", "kind": "ProjectList", "items": [{"metadata": {"name": "a"}}]}`)
@@ -64,8 +64,8 @@ func TestCategory(t *testing.T) {
 	}
 }
 
-// TestWatchEnds: a watch ends with an error event, usually 410, which has a Status instead of an
-// object.
+// TestWatchEnds: a watch ends with an error event, usually 410. The event has a Status instead of
+// an object.
 func TestWatchEnds(t *testing.T) {
 	s := newServer(t)
 	s.answer(foosPath+"?watch", `{"type": "MODIFIED", "object": {"apiVersion": "samplecontroller.k8s.io/v1alpha1", "kind": "Foo", "metadata": {"name": "changed", "generation": 2}}}
@@ -105,7 +105,7 @@ func TestBadInput(t *testing.T) {
 	}
 }
 
-// TestNoDiscovery: an API server without aggregated discovery causes one clear line.
+// TestNoDiscovery: without aggregated discovery, the error names the required Kubernetes version.
 func TestNoDiscovery(t *testing.T) {
 	s := newServer(t)
 	s.answer("/api", `{"kind": "APIVersions", "versions": ["v1"]}`)

@@ -18,7 +18,7 @@ import (
 	"example.com/byhand/kit/testkit"
 )
 
-// server is an in-memory API server with one Foo, also behind a socket. Its discovery is the
+// server is an in-memory API server with one Foo, which listens on a port. Its discovery is the
 // fixture, and a test may add responses by path.
 type server struct {
 	*httptest.Server

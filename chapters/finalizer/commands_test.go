@@ -20,7 +20,7 @@ func TestMain(m *testing.M) { os.Exit(chaptertest.Run(m, chaptertest.CoreCRDs)) 
 // in a temporary directory.
 func TestReadme(t *testing.T) {
 	c := chaptertest.New(t)
-	// Otherwise the Project could not be deleted without the program.
+	// Without the program, nothing else removes the finalizer.
 	t.Cleanup(func() {
 		c.Shell(`kubectl -n byhand-shelf patch project example-project --type=merge -p '{"metadata":{"finalizers":null}}' || true; kubectl delete --ignore-not-found --wait=false namespace byhand-shelf`)
 	})

@@ -13,8 +13,8 @@ import (
 	"example.com/byhand/kit/check"
 )
 
-// TestRun runs the whole program, from an orphan to the sample's deletion. The permissions of
-// config/rbac are exactly enough.
+// TestRun runs the whole program, from an orphan to the sample's deletion. It needs exactly the
+// permissions of config/rbac.
 func TestRun(t *testing.T) {
 	kind := check.Kind{Scheme: clientset.Scheme, Plural: "projects", CRD: "../../config/crd/projects.examples-gzh.com.yaml", Sample: "config/samples/project.yaml"}
 	volumes, err := newDirectory(filepath.Join(t.TempDir(), "store"))

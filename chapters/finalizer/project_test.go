@@ -13,8 +13,8 @@ import (
 	"example.com/byhand/controller"
 )
 
-// TestLife takes a Project through its life: the finalizer, volumes, more, fewer, none. After each
-// write the next reconcile waits until the cache shows it.
+// TestLife takes a Project through its life: it gets the finalizer and volumes, more, fewer, none. After
+// each write the next reconcile waits until the cache shows the write.
 func TestLife(t *testing.T) {
 	w := newWorld(t)
 	uid := w.create("p", 2)
@@ -49,8 +49,8 @@ func TestLife(t *testing.T) {
 	w.told()
 }
 
-// TestConflict: if the Project changes between the cache and the patch, the patch is rejected and no
-// finalizer is lost.
+// TestConflict: if the Project has changed since the version in the cache, the patch is rejected, and
+// no finalizer is lost.
 func TestConflict(t *testing.T) {
 	set := func(finalizers ...string) func(*world) {
 		return func(w *world) { w.change(finalized(finalizers...)) }
@@ -62,11 +62,11 @@ func TestConflict(t *testing.T) {
 		meanwhile func(w *world)
 		want      []string
 	}{
-		{"added after a new one", false, nil, set("a.example.com/x"), []string{"a.example.com/x", finalizer}},
-		{"removed after one before it disappears", true, []string{"a.example.com/x", finalizer, "b.example.com/x"}, set(finalizer, "b.example.com/x"), []string{"b.example.com/x"}},
+		{"added when another client has added one", false, nil, set("a.example.com/x"), []string{"a.example.com/x", finalizer}},
+		{"removed when the one before it is gone", true, []string{"a.example.com/x", finalizer, "b.example.com/x"}, set(finalizer, "b.example.com/x"), []string{"b.example.com/x"}},
 		// The API server would reject a new finalizer.
 		{"not added during deletion", false, []string{"a.example.com/x"}, (*world).delete, []string{"a.example.com/x"}},
-		// Volumes belong to a UID: the first Project's are deleted.
+		// Volumes belong to a UID: the first Project's volumes are deleted.
 		{"not removed from a new Project of this name", true, []string{finalizer}, func(w *world) {
 			create(w.T, w.directory, w.api.Get(projects+"p").GetUID(), 0)
 			w.change(finalized())
@@ -91,7 +91,7 @@ func TestConflict(t *testing.T) {
 			w.isEmpty()
 			w.told()
 
-			w.must() // not before the cache shows it
+			w.must() // sends nothing until the cache shows the change
 			w.settle()
 			w.waitsFor(test.want...)
 		})
@@ -131,7 +131,7 @@ func TestStorageFails(t *testing.T) {
 		w.storage.err = syscall.EROFS
 		w.sync()
 		if _, err := w.reconcile(); err == nil {
-			t.Error("no error: it would not be retried")
+			t.Error("no error: the key would not be retried")
 		}
 		w.told("Warning VolumesFailed read-only file system")
 		w.storage.err = nil
@@ -148,7 +148,7 @@ func TestStorageFails(t *testing.T) {
 	w.waitsFor()
 }
 
-// TestKilledAtEachStep: the next process completes the work, whichever write was the last.
+// TestKilledAtEachStep: the next process completes the work, wherever the first one was killed.
 func TestKilledAtEachStep(t *testing.T) {
 	for _, others := range [][]string{nil, {"a.example.com/x"}} {
 		for killAt, wasKilled := 1, true; wasKilled; killAt++ {

@@ -9,8 +9,8 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// TestDirectoryIsGone verifies that a missing store is an error, not an empty store: otherwise its
-// volumes would count as deleted.
+// TestDirectoryIsGone verifies that a missing store is an error. If it counted as empty, its volumes
+// would count as deleted.
 func TestDirectoryIsGone(t *testing.T) {
 	d := directory(filepath.Join(t.TempDir(), "gone"))
 	_, owners := d.Owners(t.Context())

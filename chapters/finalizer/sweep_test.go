@@ -10,9 +10,8 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// TestSweep verifies that volumes whose Project is gone are deleted and all others stay, even those
-// of a Project created during a sweep. If the cache has the Project of each folder, no request is
-// sent.
+// TestSweep verifies that volumes whose Project is gone are deleted. All others stay, even the volumes
+// of a Project created during a sweep. If the cache has the Project of each folder, no request is sent.
 func TestSweep(t *testing.T) {
 	w := newWorld(t)
 	p := w.create("p", 2)
@@ -20,7 +19,7 @@ func TestSweep(t *testing.T) {
 	w.api.Forget()
 	w.sweeps()
 	if log := w.api.Log(); len(log) > 0 {
-		t.Errorf("it sent %+v, want nothing", log)
+		t.Errorf("the sweep sent %+v, want nothing", log)
 	}
 	unseen := w.create("unseen", 1, finalizer) // like a Project of another namespace, with --namespace
 	create(t, w.directory, unseen, 0)

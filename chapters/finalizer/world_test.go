@@ -33,7 +33,7 @@ type world struct {
 	events     *record.FakeRecorder
 	reconciler *projectReconciler
 
-	// effects counts effects outside the process. At number killAt it is killed.
+	// effects counts effects outside the process. At effect killAt the process is killed.
 	effects, killAt int
 }
 
@@ -71,7 +71,7 @@ func (w *world) mayDie() error {
 }
 
 // faultyStorage is a storage that may kill the process before and after each change. While err
-// is set each call returns it.
+// is set, each call returns err.
 type faultyStorage struct {
 	storage
 	step func() error
@@ -111,7 +111,7 @@ func (f *faultyStorage) DeleteAll(ctx context.Context, owner types.UID) error {
 // uid returns a valid UID that no Project has.
 func uid(n int) types.UID { return types.UID(fmt.Sprintf("00000000-0000-4000-8000-%012d", n)) }
 
-// projects is the path of the Projects. The tests use the one called p.
+// projects is the path of the Projects. The tests use the Project p.
 const projects = "/apis/examples-gzh.com/v1alpha1/namespaces/default/projects/"
 
 // Actions of another client.
@@ -211,7 +211,7 @@ func (w *world) waitsFor(want ...string) {
 	w.Helper()
 	project := w.api.Get(projects + "p")
 	if isGone := project == nil; isGone != (len(want) == 0) || !isGone && !slices.Equal(project.GetFinalizers(), want) {
-		w.Errorf("the Project is %v, want the finalizers %q, or no Project if empty", project, want)
+		w.Errorf("the Project is %v, want the finalizers %q (no finalizers: no Project)", project, want)
 	}
 }
 

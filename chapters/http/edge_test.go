@@ -11,7 +11,7 @@ import (
 type scaled struct{ from, to int }
 
 // TestEdgeAndLevel computes README.md's table: a Foo with 1 replica is scaled to 3, then to 5. Each
-// of three loops gets the events that arrive, and the final state of the store.
+// of the three loops gets the events that arrive, and the final number in the store.
 func TestEdgeAndLevel(t *testing.T) {
 	table := "| | each event once | both lost | only the second | the first one twice |\n|---|---|---|---|---|\n"
 	deliveries := [][]scaled{{{1, 3}, {3, 5}}, nil, {{3, 5}}, {{1, 3}, {1, 3}, {3, 5}}}

@@ -49,7 +49,7 @@ func TestFlow(t *testing.T) {
 	})
 }
 
-// TestSize has more Foos than the queue holds, and one longer than a line of bufio.Scanner may be.
+// TestSize has more Foos than the queue holds, and a Foo that is too long for a line of bufio.Scanner.
 func TestSize(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newServer(t)

@@ -12,8 +12,8 @@ import (
 	"example.com/byhand/internal/run/subprocess"
 )
 
-// The CRD of Foos is the core's. Right after it is installed, the server may answer 429 while its
-// storage initializes. kubectl retries, the program does not.
+// The CRD of Foos is the core's. Right after it is installed, the server may return 429 while the new
+// kind's storage initializes. kubectl retries, the program does not.
 func TestMain(m *testing.M) {
 	os.Exit(chaptertest.Run(m, chaptertest.CoreCRDs, "kubectl get foos --all-namespaces"))
 }

@@ -78,7 +78,7 @@ func startByCore(ctx context.Context, _ *testing.T, s *server) *byCore {
 }
 
 func init() {
-	// The default handlers log, and wait between errors in quick succession. From one bubble to
-	// the next the clock goes back, so they would wait for years.
+	// The default handlers log, and wait between errors in quick succession. In the next
+	// bubble the clock starts in 2000 again: there they would wait for years.
 	utilruntime.ErrorHandlers = nil
 }

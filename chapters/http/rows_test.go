@@ -25,7 +25,7 @@ type row struct {
 	ends string
 	// floods: this program repeats its POST without a pause, and the Foo "new" has no status.
 	floods bool
-	// fails checks how this program broke, passes what the core did.
+	// fails checks how this program broke. passes checks what the core did.
 	fails  func(t *testing.T, s *server, p *byHTTP)
 	passes func(t *testing.T, s *server, p *byCore)
 }
@@ -125,11 +125,11 @@ var rows = []row{
 			s.HoldWatches("deployments")
 			close(posted)
 			synctest.Wait()
-			s.stop() // before the next watch, which is not held
+			s.stop() // before the next watch, whose events are not held back
 		},
 		fails: func(t *testing.T, s *server, p *byHTTP) {
 			if refused := s.count("POST deployments 409"); refused == 0 {
-				t.Error("its key was in the queue once")
+				t.Error("the Foo's key was in the queue only once")
 			}
 		},
 		passes: func(t *testing.T, s *server, p *byCore) {
@@ -172,7 +172,7 @@ var rows = []row{
 				t.Errorf("%d Deployments, want 0", n)
 			}
 			if len(p.store) >= 201 {
-				t.Error("its store has every Foo")
+				t.Error("the program's store has every Foo")
 			}
 		},
 		passes: func(t *testing.T, s *server, p *byCore) {
@@ -195,7 +195,7 @@ var rows = []row{
 		},
 		floods: true,
 		passes: func(t *testing.T, s *server, p *byCore) {
-			// The delay doubles from 5 ms to 30 s: 13 attempts, then 120 an hour. Jitter can halve it: 253.
+			// The delay doubles from 5 ms to 30 s: 13 attempts, then 120 an hour. Jitter can halve the delay: 253.
 			if n := s.count("POST deployments 403"); n < 120 || n > 260 {
 				t.Errorf("%d tries in an hour, want about 130 to 250", n)
 			}

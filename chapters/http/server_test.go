@@ -35,7 +35,7 @@ type server struct {
 
 	mu sync.Mutex
 	// flood reports that a hundred POSTs were rejected within a second. The server then stops
-	// the program, which would go on forever.
+	// the program, which would otherwise continue forever.
 	flood bool
 	stop  func()
 }
@@ -50,7 +50,7 @@ func newServer(t *testing.T) *server {
 		case r.Header.Get("Authorization") != "Bearer "+s.token():
 			testkit.WriteError(w, apierrors.NewUnauthorized("Unauthorized"))
 		case r.URL.Query().Has("sendInitialEvents"):
-			// Like an old server: the Reflector then sends a list and a watch.
+			// Like a server without streaming lists: the Reflector then sends a list and a watch.
 			testkit.WriteError(w, apierrors.NewInvalid(schema.GroupKind{}, "", nil))
 		default:
 			objects.ServeHTTP(w, r)
@@ -59,7 +59,7 @@ func newServer(t *testing.T) *server {
 	return s
 }
 
-// ServeHTTP implements http.Handler. It stops a flood.
+// ServeHTTP implements http.Handler. It stops a flood of requests.
 func (s *server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	s.APIServer.ServeHTTP(w, r)
 	refused := 0
@@ -76,8 +76,8 @@ func (s *server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// answers returns "METHOD resource code" of each answered request, in order. A watch's method
-// is WATCH.
+// answers returns "METHOD resource code" for each request with a response, in order. A watch's
+// method is WATCH.
 func (s *server) answers() (answers []string) {
 	for _, request := range s.Log() {
 		if request.Watch {
@@ -90,7 +90,7 @@ func (s *server) answers() (answers []string) {
 	return answers
 }
 
-// count returns the number of these answers, such as "POST deployments 201".
+// count returns how often such a response was sent, for example "POST deployments 201".
 func (s *server) count(answer string) (n int) {
 	for _, a := range s.answers() {
 		if a == answer {
@@ -100,13 +100,13 @@ func (s *server) count(answer string) (n int) {
 	return n
 }
 
-// token reads the token from the file, like the script that starts the program.
+// token reads the token from the file, as the script does that starts the program.
 func (s *server) token() string {
 	token, _ := os.ReadFile(s.tokenFile) // no token once the test has ended
 	return string(token)
 }
 
-// setToken replaces the token in the file, like a kubelet does for a Pod.
+// setToken replaces the token in the file, as a kubelet does for a Pod.
 func (s *server) setToken(token string) {
 	if err := os.WriteFile(s.tokenFile, []byte(token), 0o600); err != nil {
 		s.t.Fatal(err)
@@ -134,7 +134,7 @@ func (s *server) label(name, value string) {
 
 // Results.
 
-// wrote fails the test unless these are the answers to all writes, in this order.
+// wrote fails the test unless these are the responses to all writes, in this order.
 func (s *server) wrote(t *testing.T, want ...string) {
 	t.Helper()
 	got := slices.DeleteFunc(s.answers(), func(answer string) bool {

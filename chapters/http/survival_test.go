@@ -48,7 +48,7 @@ func (r row) isSurvived(t *testing.T) {
 	}
 }
 
-// play injects a fault, then waits an hour.
+// play injects the row's fault, then waits an hour.
 func play[P any](t *testing.T, s *server, fault func(s *server, start func()), begin func(context.Context, *testing.T, *server) P) (program P) {
 	fault(s, func() {
 		ctx, cancel := context.WithCancel(t.Context())

@@ -17,8 +17,8 @@ import (
 // same means the same outcome as with client-go's Reflector.
 var same outcome
 
-// cases run with our parts and with client-go's, which must have the same outcome, except for a
-// different one with client-go's Reflector. The README explains each difference.
+// cases run with our parts and with client-go's. Both must have the same outcome, unless a case has a
+// second one for client-go's Reflector. The README explains each difference.
 var cases = []struct {
 	name         string
 	play         func(w *world)
@@ -84,7 +84,7 @@ var cases = []struct {
 		})
 		w.EndWatches("foos")
 	}, outcome{"first a1, a1→a1", "STREAM, WATCH after 102, WATCH after 106, STREAM after 106, STREAM", "a1 at 102"}, same},
-	// A watch after such a version is accepted: it sends nothing until the server has passed it.
+	// A watch after such a version is accepted: it sends nothing until the server has reached the version.
 	{"restored from a backup", func(w *world) {
 		w.again(1, sends("BOOKMARK", "", 106, done))
 		w.Remove(foos + "a")

@@ -11,8 +11,8 @@ import (
 	"k8s.io/client-go/tools/cache"
 )
 
-// A factory creates one informer per kind, no matter how often it is requested, and a lister reads
-// its store.
+// A factory creates one informer per kind, no matter how often the informer is requested. A lister
+// reads the informer's store.
 func Example_factory() {
 	client := fake.NewClientset(&appsv1.Deployment{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "one"}})
 	ctx, stop := context.WithCancel(context.Background())

@@ -26,7 +26,7 @@ func foo(name string, number int) *v1alpha1.Foo {
 		Spec: v1alpha1.FooSpec{DeploymentName: "d" + strconv.Itoa(number%7), Replicas: new(int32(number))}}
 }
 
-// TestStore: our store and client-go's are equal after each of many changes, and ours even before a
+// TestStore: our store and client-go's are equal after each of many changes. Ours has a change before its
 // handler is called. Readers never see half of a change.
 func TestStore(t *testing.T) {
 	content := func(store cache.Indexer) string {
@@ -42,7 +42,7 @@ func TestStore(t *testing.T) {
 	theirs, indexers := cache.NewIndexer(cache.MetaNamespaceKeyFunc, core.FooIndexers()), core.FooIndexers()
 	indexers["locked"] = func(any) ([]string, error) {
 		if ours.mu.TryRLock() {
-			t.Fatal("a reader may see half of a change")
+			t.Fatal("a reader sees half of a change")
 		}
 		return nil, nil
 	}
@@ -87,7 +87,7 @@ func TestWhatGrows(t *testing.T) {
 				w.set("a", n)
 			}
 			w.later(time.Second)
-			w.Compact() // the server's history is in this process, too
+			w.Compact() // the server's history takes memory of this process, too
 			w.EndWatches("foos")
 			synctest.Wait()
 			each := (liveHeap() - before) / 1000
@@ -160,7 +160,7 @@ func TestQueue(t *testing.T) {
 		}
 		working.Wait()
 		if diff := cmp.Diff(taken[1], taken[0]); diff != "" {
-			t.Errorf("which keys, and when (-client-go +ours):\n%s", diff)
+			t.Errorf("keys and their times (-client-go +ours):\n%s", diff)
 		}
 	})
 }

@@ -48,8 +48,8 @@ type world struct {
 }
 
 func newWorld(t *testing.T, swapped clientGo) *world {
-	// The default handlers wait between errors in quick succession. From one bubble to the next
-	// the clock goes back, so they would wait for years.
+	// The default handlers wait between errors in quick succession. In the next bubble the
+	// clock starts in 2000 again: there they would wait for years.
 	utilruntime.ErrorHandlers = nil
 	w := &world{T: t, APIServer: tests.NewAPIServer()}
 	config := w.Config()
@@ -188,8 +188,8 @@ func (w *world) answer(n int32, instead http.HandlerFunc) {
 	})
 }
 
-// begin starts with one Foo. again does, too; later the watch ends, and the next n requests get this
-// response.
+// begin starts the informer with one Foo. again does the same; a minute later it ends the watch, and the
+// next n requests get this response.
 func (w *world) begin() {
 	w.put("a", 1)
 	w.start()

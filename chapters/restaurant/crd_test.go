@@ -24,8 +24,8 @@ func read(t *testing.T, plural string) *apiextensionsv1.CustomResourceDefinition
 	return crd.Read(t, text)
 }
 
-// TestDefinitions: the definitions are right without a conversion program: only the stored version of
-// a Pizza is served. A Topping is the same in both.
+// TestDefinitions: the definitions work without a conversion program. Only the stored version of a Pizza
+// is served. A Topping is the same in both versions.
 func TestDefinitions(t *testing.T) {
 	for _, plural := range []string{"pizzas", "toppings"} {
 		d := read(t, plural)

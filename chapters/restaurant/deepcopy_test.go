@@ -10,8 +10,8 @@ import (
 	"example.com/byhand/kit/deepcopy"
 )
 
-// TestDeepCopy: a copy shares no memory with its original and keeps nil and empty apart, and a JSON
-// round trip loses nothing.
+// TestDeepCopy: a copy shares no memory with its original, and nil and empty stay different. A JSON round
+// trip loses nothing.
 func TestDeepCopy(t *testing.T) {
 	for _, add := range []func(*runtime.Scheme) error{v1alpha1.AddToScheme, v1beta1.AddToScheme} {
 		scheme := runtime.NewScheme()

@@ -51,8 +51,8 @@ func TestReadme(t *testing.T) {
 	script.Run("kubectl delete team", "deleted")
 	script.Run("kubectl wait --for=delete foo/example-team-anna")
 	p.Stop()
-	// For a new kind, the API server cannot check at once who may set blockOwnerDeletion.
+	// At first the API server cannot check permissions for blockOwnerDeletion of a new kind.
 	if output := p.Output(); strings.Contains(output, "is forbidden: User") || strings.Contains(output, "-value") {
-		t.Errorf("a permission is missing, or it prints the token:\n%s", output)
+		t.Errorf("a permission is missing, or the program prints the token:\n%s", output)
 	}
 }

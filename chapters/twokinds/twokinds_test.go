@@ -50,7 +50,7 @@ const (
 	password   = "czNjcmV0" // in base64: s3cret
 )
 
-// world is an in-memory API server and the program, in a bubble: time passes only when all wait.
+// world is an in-memory API server and the program, in a bubble: time passes only when all goroutines wait.
 type world struct {
 	*check.Program
 	seen int // of the writes
@@ -63,11 +63,11 @@ func start(t *testing.T, test func(w *world)) {
 	parts.Run(t, program, func(p *check.Program) { test(&world{Program: p}) }, tests.Resources()...)
 }
 
-// soon waits much less than any resync or back-off of the program, so only an event can cause what
-// happens in it.
+// soon waits much less than any resync or back-off of the program, so only an event can cause a change
+// in this time.
 func (w *world) soon() { time.Sleep(time.Millisecond); synctest.Wait() }
 
-// addSecret creates a Secret like kubectl apply does: with its content in an annotation as well.
+// addSecret creates a Secret as kubectl apply does: with the token in an annotation as well.
 func (w *world) addSecret(kind, token string) {
 	w.Add(secretPath, &unstructured.Unstructured{Object: map[string]any{"type": kind, "data": map[string]any{"token": token},
 		"metadata": map[string]any{"annotations": map[string]any{corev1.LastAppliedConfigAnnotation: token}}}})
@@ -79,7 +79,7 @@ func (w *world) addFoo(member string) {
 	w.report(member, metav1.ConditionTrue)
 }
 
-// report makes a Foo ready or not, like its controller does.
+// report makes a Foo ready or not, as its controller does.
 func (w *world) report(member string, status metav1.ConditionStatus) {
 	w.Edit(fooPath+member, func(foo *unstructured.Unstructured) {
 		condition := map[string]any{"type": v1alpha1.FooReady, "status": string(status), "reason": "R", "message": "m", "lastTransitionTime": "2026-01-01T00:00:00Z"}
@@ -95,7 +95,7 @@ func (w *world) team() *Team {
 	return team
 }
 
-// is waits briefly and compares the Team's status: the ready Foos, and Ready's reason and message.
+// is waits briefly, then compares the Team's status: the number of ready Foos, the reason and the message.
 func (w *world) is(want string) {
 	w.Helper()
 	w.soon()
@@ -126,8 +126,8 @@ func (w *world) sends(want ...string) {
 
 const missing = "0 SecretMissing: no Secret byhand-token of type " + secretType + " with a token exists"
 
-// TestSecret creates the Secret late, changes it and deletes it. Each time the Team is enqueued at
-// once, too fast for a poll.
+// TestSecret creates the Secret after the Team, changes it and deletes it. Each time the Team is enqueued
+// at once, too fast for a poll.
 func TestSecret(t *testing.T) {
 	start(t, func(w *world) {
 		w.Create()
@@ -207,8 +207,8 @@ func TestRollUp(t *testing.T) {
 	})
 }
 
-// TestAnyOrder: the order in which the kinds are observed does not matter. One Foo exists already,
-// without an owner.
+// TestAnyOrder: the order in which the kinds are observed does not matter. A user creates one of the
+// Foos, without an owner.
 func TestAnyOrder(t *testing.T) {
 	acts := map[string]func(w *world){
 		"team":   func(w *world) { w.Create() },
@@ -224,7 +224,7 @@ func TestAnyOrder(t *testing.T) {
 						time.Sleep(pause)
 					}
 					w.soon()
-					w.Remove(fooPath + "ben") // Once the foreign Foo or its own is deleted, it is created at once.
+					w.Remove(fooPath + "ben") // The Team's Foo is created at once, whoever owned this one.
 					w.soon()
 					w.report("anna", metav1.ConditionTrue)
 					time.Sleep(time.Second) // a write with a conflict backs off for some milliseconds
@@ -235,7 +235,8 @@ func TestAnyOrder(t *testing.T) {
 	}
 }
 
-// TestStranger: a foreign Foo is not changed, and does not count. Once deleted, the Team's is created.
+// TestStranger: a foreign Foo is not changed, and does not count. When it is deleted, the Team's Foo is
+// created.
 func TestStranger(t *testing.T) {
 	start(t, func(w *world) {
 		w.addSecret(secretType, password)

@@ -19,14 +19,13 @@ func of(name string, quantity int32) v1beta1.PizzaTopping {
 	return v1beta1.PizzaTopping{Name: name, Quantity: quantity}
 }
 
-// TestPizza checks each version of a pizza that begins in v1alpha1, and of one that begins in
-// v1beta1.
+// TestPizza converts a v1alpha1 pizza to v1beta1 and back.
 func TestPizza(t *testing.T) {
 	for _, test := range []struct {
 		reason string
 		names  []string
 		want   toppings
-		// annotated: v1beta1 cannot express it.
+		// annotated: v1beta1 cannot express the list.
 		annotated bool
 	}{
 		{"nothing", nil, nil, false},
@@ -62,7 +61,7 @@ func TestSpecBeatsAnnotation(t *testing.T) {
 	}
 }
 
-// TestInvalid: an invalid quantity takes no memory: the result has each name once.
+// TestInvalid: a huge invalid quantity does not fill the memory: the result has each name once.
 func TestInvalid(t *testing.T) {
 	before := &v1beta1.Pizza{Spec: v1beta1.PizzaSpec{Toppings: toppings{of("salami", 1_000_000_000), of("tomato", -1)}}}
 	if diff := cmp.Diff([]string{"salami", "tomato"}, conversion.PizzaToV1alpha1(before).Spec.Toppings); diff != "" {
@@ -70,8 +69,8 @@ func TestInvalid(t *testing.T) {
 	}
 }
 
-// TestRoundTrips: a valid pizza is unchanged after a conversion and back, and a valid v1alpha1 pizza
-// becomes a valid v1beta1 pizza. The same holds in JSON, where nil and empty differ.
+// TestRoundTrips: converting a valid pizza and converting it back changes nothing, and a valid v1alpha1
+// pizza becomes a valid v1beta1 pizza. The same holds in JSON, where nil and empty differ.
 func TestRoundTrips(t *testing.T) {
 	seed := rand.Uint64()
 	t.Logf("seed %d", seed)
@@ -144,7 +143,7 @@ func TestForgedAnnotations(t *testing.T) {
 		}
 	}
 
-	// In v1alpha1 the list itself counts, in its own order.
+	// In a v1alpha1 object the annotation is ignored: the list has the order.
 	names := []string{"salami", "salami", "tomato"}
 	before := &v1alpha1.Pizza{Spec: v1alpha1.PizzaSpec{Toppings: names}}
 	before.Annotations = map[string]string{annotation: `["salami","tomato","salami"]`}
