@@ -18,7 +18,7 @@ func TestCopyOfALabel(t *testing.T) {
 	shallow := *project
 	shallow.Labels["stage"] = "production"
 	if project.Labels["stage"] != "production" {
-		t.Error("a struct that is copied with = has its own map: DeepCopy would not be needed")
+		t.Error("copying a struct with = copies its map: DeepCopy would not be needed")
 	}
 
 	deep := project.DeepCopy()
@@ -28,7 +28,7 @@ func TestCopyOfALabel(t *testing.T) {
 	}
 }
 
-// The same for each pointer, slice and map of each registered kind. Package deepcopy says what each test proves.
+// The same for each pointer, slice and map of each registered kind. Package deepcopy explains each test.
 
 func TestDeepCopyEqualsOriginal(t *testing.T)   { deepcopy.EqualsOriginal(t, clientset.Scheme) }
 func TestDeepCopySharesNoMemory(t *testing.T)   { deepcopy.SharesNoMemory(t, clientset.Scheme) }

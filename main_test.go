@@ -68,12 +68,12 @@ func TestRun(t *testing.T) {
 	s.sends("handler of Deployments: its Pods run", "PUT foos/foo/status")
 	p.prints("handler of Foos", "wants Deployment one, replicas 1; Ready True") // An earlier change would cause a Conflict.
 	s.edit(foos+"foo", "spec", wants("taken"))
-	s.sends("handler of Foos: it wants a Deployment that is not its own", "PUT foos/foo/status")
+	s.sends("handler of Foos: it names a Deployment that it does not control", "PUT foos/foo/status")
 	s.edit(deployments+"one", "status", available(0))
-	s.sends("EnqueueOwner: a Deployment changes that it controls and no longer names", "PUT foos/foo/status")
-	p.serves("Reconcile: it is done", "/metrics", `workqueue_depth{name="foo"} 0`, `controller_runtime_active_workers{controller="foo"} 0`) // From now on only FoosNaming adds the key.
+	s.sends("EnqueueOwner: a Deployment changes that the Foo controls and no longer names", "PUT foos/foo/status")
+	p.serves("Reconcile: it has returned", "/metrics", `workqueue_depth{name="foo"} 0`, `controller_runtime_active_workers{controller="foo"} 0`) // From now on only FoosNaming adds the key.
 	s.Delete(deployments+"taken", "")
-	s.sends("FoosNaming: the Deployment goes whose name it wants", "GET foos/foo", "POST deployments", "GET foos/foo", "GET deployments/taken", "DELETE deployments/one", "PUT foos/foo/status")
+	s.sends("FoosNaming: the Deployment that the Foo names is deleted", "GET foos/foo", "POST deployments", "GET foos/foo", "GET deployments/taken", "DELETE deployments/one", "PUT foos/foo/status")
 	s.edit(projects+"project", "spec", replicas(4))
 	p.prints("handler of Projects", "changed  Project default/project: replicas 4")
 	s.Delete(projects+"project", "")
@@ -93,15 +93,15 @@ func TestRun(t *testing.T) {
 	p.serves("election.Healthy", "/healthz?verbose", `\+]leader-election ok`)
 	p.serves("metrics", "/metrics", `informer_store_objects{group="apps",resource="deployments"} 1`, `controller_runtime_max_concurrent_reconciles{controller="foo"} 16`,
 		`controller_runtime_reconcile_total{controller="foo",result="success"} [1-9]`, `workqueue_adds_total{name="foo"} [1-9]`)
-	p.serves("--pprof is not given", "/debug/pprof/", "404")
+	p.serves("without --pprof", "/debug/pprof/", "404")
 
 	// The servers end after the workers, and the workers after their running reconciles.
 	posts := s.holdPosts()
 	s.add(foos+"last", wants("last"))
 	post := receive(s, "a worker sends nothing", posts)
 	p.cancel()
-	s.eventually("informers: they end with the context", func() error { return differ(s.watches.Load(), "0") })
-	p.serves("observe.Stop: before the workers have ended", "/healthz", "ok")
+	s.eventually("informers: they stop with the context", func() error { return differ(s.watches.Load(), "0") })
+	p.serves("observe.Stop: before the workers have stopped", "/healthz", "ok")
 	close(post)
 	p.ends(nil)
 	if !strings.HasSuffix(p.output(), "stopped: all workers have finished\n") {
@@ -127,13 +127,13 @@ func TestSync(t *testing.T) {
 			p.prints("handler of Projects", `"part":"store","what":"updated"`)
 			p.prints("EnqueueOwner, AddLowPriority: the initial list adds a key", `"part":"queue".*"text":"low priority"`)
 			if strings.Contains(p.output(), `"what":"synced"`) {
-				t.Errorf("WaitForSync: not for %s", resource)
+				t.Errorf("WaitForSync: it does not wait for %s", resource)
 			}
 			p.cancel()
 			p.ends(context.Canceled)
 			s.sends("WaitForSync: nothing before it returns")
 			if now := holder(s.Get(lease)); now != "" {
-				t.Errorf("lead: it has ended, and the Lease names %q", now)
+				t.Errorf("lead: it has returned, and the Lease names %q", now)
 			}
 		})
 	}
@@ -156,16 +156,16 @@ func TestRights(t *testing.T) {
 	receive(s, "WaitForSync: an informer without permissions does not end it", p.ended)
 	syncTimeout = time.Minute
 	if p.err == nil || !strings.Contains(p.err.Error(), "deployments.apps: ") || !strings.Contains(p.err.Error(), "no permission") {
-		t.Errorf("lead: run returns %v, want what could not be listed", p.err)
+		t.Errorf("lead: run returns %v, want an error that names the resource", p.err)
 	}
 	if now := holder(s.Get(lease)); now != "" {
-		t.Errorf("lead: it has ended, and the Lease names %q", now)
+		t.Errorf("lead: it has returned, and the Lease names %q", now)
 	}
 
 	// Nothing acts on Projects.
 	s.Refuse(lost("projects"))
 	p = s.start("--trace=json")
-	s.sends("WaitForSync: it waits for no Project", "PUT foos/foo/status")
+	s.sends("WaitForSync: it does not wait for Projects", "PUT foos/foo/status")
 	p.serves("observe.Serve", "/readyz", "^ok$")
 	p.serves("metrics", "/metrics", `informer_ready{group="examples-gzh.com",resource="projects"} 0`)
 
@@ -201,7 +201,7 @@ func TestFlags(t *testing.T) {
 	}
 	p := s.start("--namespace", "default", "--resync", "50ms", "--trace=json", "--pprof")
 	if got := p.prints("WaitForSync", `in memory: ([^"]*)`); got != "1 foos.samplecontroller.k8s.io, 2 deployments.apps" {
-		t.Errorf("--namespace: in memory are %s, want one namespace's", got)
+		t.Errorf("--namespace: the stores have %s, want one namespace's", got)
 	}
 	p.serves("--pprof", "/debug/pprof/", "goroutine")
 	for _, kind := range []string{"Project", "Foo", "Deployment"} {
@@ -217,7 +217,7 @@ func TestFlags(t *testing.T) {
 	p.ends(nil)
 	for _, key := range regexp.MustCompile(`"part":"reconcile".*?"key":"([^"]*)"`).FindAllStringSubmatch(p.output(), -1) {
 		if key[1] != "default/foo" {
-			t.Errorf("handlers: one adds the key of no Foo, %s", key[1])
+			t.Errorf("handlers: one of them adds %s, which is no Foo's key", key[1])
 		}
 	}
 }
@@ -240,7 +240,7 @@ func TestLimits(t *testing.T) {
 	close(receive(s, "a worker sends nothing", posts))
 	close(receive(s, "a worker sends nothing", posts))
 	p.serves("--kube-api-qps", "/metrics", `controller_runtime_reconcile_errors_total{controller="foo"} [1-9]`)
-	s.eventually("events.Start: the Events, which have a separate limit", func() error { return differ(len(s.List("events")), "2") })
+	s.eventually("events.Start: Events have a separate limit", func() error { return differ(len(s.List("events")), "2") })
 	p.cancel()
 	p.ends(nil)
 	if shown, _ := io.ReadAll(stream.Body); !strings.Contains(string(shown), `"what":"stopped"`) {
@@ -254,7 +254,7 @@ func TestLeader(t *testing.T) {
 	heldBy := func(holder string) map[string]any {
 		return map[string]any{"holderIdentity": holder, "leaseDurationSeconds": int64(3600)}
 	}
-	// A process that has not read the Lease is not ready. One that stands by is.
+	// A process that has not read the Lease is not ready. A process that waits for the Lease is ready.
 	s.Refuse(func(r *http.Request) *apierrors.StatusError {
 		if r.URL.Path != lease {
 			return nil
@@ -267,7 +267,7 @@ func TestLeader(t *testing.T) {
 	first.serves("election.Joined", "/readyz", `-]leader-election failed: the Lease home/byhand`)
 	s.Refuse(nil)
 	first.prints("election.Run", "standing by: another is the leader")
-	first.serves("observe.Serve: one that stands by", "/readyz", "^ok$")
+	first.serves("observe.Serve: while it waits for the Lease", "/readyz", "^ok$")
 	for _, r := range s.APIServer.Log() {
 		if r.Target.Resource != "" && r.Target.Resource != "leases" {
 			t.Errorf("election.Run, informers: while another process leads it sends %s %s", r.Method, r.Path)
@@ -282,12 +282,12 @@ func TestLeader(t *testing.T) {
 	third.cancel()
 	third.ends(nil)
 
-	// A leader releases the Lease after its last worker. The others leave it alone.
+	// A leader releases the Lease after its last worker has stopped. The others do not change the Lease.
 	posts := s.holdPosts()
 	s.add(foos+"slow", wants("slow"))
 	post := receive(s, "a worker sends nothing", posts)
 	first.cancel()
-	s.eventually("informers: they end with the context", func() error { return differ(s.watches.Load(), "0") })
+	s.eventually("informers: they stop with the context", func() error { return differ(s.watches.Load(), "0") })
 	close(post)
 	first.ends(nil)
 	s.sends("lead: a running reconcile finishes", "POST deployments", "PUT foos/slow/status")
@@ -340,7 +340,7 @@ func TestErrors(t *testing.T) {
 		return true
 	})
 	p := s.start()
-	receive(s, "connect.Check: no request", connects)
+	receive(s, "connect.Check: it sends no request", connects)
 	p.cancel()
 	p.ends(context.Canceled)
 
@@ -352,7 +352,7 @@ func TestErrors(t *testing.T) {
 	for _, test := range []struct {
 		step    string
 		flags   []string
-		missing string // a path that is answered 404
+		missing string // a path that gets 404
 		want    string
 	}{
 		{"observe.Serve", []string{"--page", taken.Addr().String()}, "", "--page: cannot listen"},
@@ -376,7 +376,7 @@ func TestErrors(t *testing.T) {
 				t.Errorf("%s: run returns %v, want %s", test.step, p.err, test.want)
 			}
 			if test.step == "observe.Serve" && !strings.Contains(p.output(), "talking to http") {
-				t.Error("observe.Close: run has returned, and its earlier output is not printed")
+				t.Error("observe.Close: run has returned without printing its earlier output")
 			}
 		})
 	}
@@ -423,7 +423,7 @@ type server struct {
 	sent            []string     // requests for sends
 }
 
-// newServer returns a server. The test fails if it ends and a goroutine of run does not.
+// newServer returns a server. The test fails if a goroutine of run still exists at its end.
 func newServer(t *testing.T) *server {
 	t.Helper()
 	s := &server{T: t, APIServer: tests.NewAPIServer()}
@@ -437,16 +437,16 @@ func newServer(t *testing.T) *server {
 	}))
 	s.url, s.kubeconfig = front.URL, kubeconfig(t, "{server: '"+front.URL+"'}")
 	t.Cleanup(func() {
-		_ = front.Listener.Close() // No new connections.
+		_ = front.Listener.Close() // Accept no new connections.
 		front.CloseClientConnections()
 		front.Close()
-		s.eventually("run has returned, and this goroutine goes on", nothingLeft)
+		s.eventually("run has returned, and this goroutine still exists", nothingLeft)
 	})
 	return s
 }
 
-// nothingLeft returns an error with the stack of a goroutine of run, or nil. klog's goroutine ends
-// with the process, and so do the goroutines of a queue whose workers never ran.
+// nothingLeft returns an error with the stack of a goroutine of run, or nil. It ignores goroutines that end
+// with the process: klog's, and those of a queue whose workers never ran.
 func nothingLeft() error {
 	stacks := make([]byte, 1<<20)
 	for stack := range strings.SplitSeq(string(stacks[:runtime.Stack(stacks, true)]), "\n\n") {
