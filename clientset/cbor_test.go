@@ -19,8 +19,8 @@ import (
 	"example.com/byhand/internal/tests/samples"
 )
 
-// With client-go's feature gates for CBOR, requests and replies are CBOR. With a codec for JSON
-// alone every call would fail.
+// With client-go's feature gates for CBOR, requests and responses are CBOR. A client whose codec
+// supports only JSON would fail.
 func TestCBOR(t *testing.T) {
 	clientfeaturestesting.SetFeatureDuringTest(t, clientfeatures.ClientsAllowCBOR, true)
 	clientfeaturestesting.SetFeatureDuringTest(t, clientfeatures.ClientsPreferCBOR, true)

@@ -27,7 +27,7 @@ func TestFailedCallReturnsEmptyObject(t *testing.T) {
 	})
 }
 
-// refusing returns a client of a kind. A request of this client fails the test.
+// refusing returns a client of a kind. If the client sends a request, the test fails.
 func refusing(t *testing.T, k kind) any {
 	return k.Client(newClient(t, serve(t, func(_ http.ResponseWriter, r *http.Request) {
 		t.Errorf("sent %s %s", r.Method, r.URL.Path)

@@ -63,7 +63,7 @@ func TestFooRequests(t *testing.T) {
 		},
 		sends: "PUT " + path + "/one?dryRun=All&fieldManager=me&fieldValidation=Warn", body: fooJSON, reply: fooJSON, want: foo,
 	}, {
-		// The status has its own URL. Update would be answered with 200 and change no status.
+		// The status has its own URL. Update would return 200 without changing the status.
 		name:  "UpdateStatus",
 		call:  func() (any, error) { return foos.UpdateStatus(ctx, foo, metav1.UpdateOptions{FieldManager: "me"}) },
 		sends: "PUT " + path + "/one/status?fieldManager=me", body: fooJSON, reply: fooJSON, want: foo,
@@ -72,7 +72,7 @@ func TestFooRequests(t *testing.T) {
 		call:  func() (any, error) { return nil, foos.Delete(ctx, "one", metav1.DeleteOptions{}) },
 		sends: "DELETE " + path + "/one", body: deleteJSON + `}`, reply: success,
 	}, {
-		// Without preconditions, a new object with the same name would be deleted. They are in the body only.
+		// Without preconditions, a new object with the same name would be deleted. Only the body has them.
 		name: "Delete with options",
 		call: func() (any, error) {
 			return nil, foos.Delete(ctx, "one", metav1.DeleteOptions{
@@ -84,7 +84,7 @@ func TestFooRequests(t *testing.T) {
 		sends: "DELETE " + path + "/one", reply: success,
 		body: deleteJSON + `, "propagationPolicy": "Foreground", "preconditions": {"uid": "abc", "resourceVersion": "7"}, "dryRun": ["All"]}`,
 	}, {
-		// Without the selector in the query it would delete everything in the namespace.
+		// Without the selector in the query, the request would delete all Foos in the namespace.
 		name: "DeleteCollection with options",
 		call: func() (any, error) {
 			return nil, foos.DeleteCollection(ctx, metav1.DeleteOptions{PropagationPolicy: new(metav1.DeletePropagationOrphan)},
@@ -97,7 +97,7 @@ func TestFooRequests(t *testing.T) {
 		call:  func() (any, error) { return foos.Get(ctx, "one", metav1.GetOptions{}) },
 		sends: "GET " + path + "/one", reply: fooJSON, want: foo,
 	}, {
-		// A name is escaped: it cannot lead to a different URL.
+		// A name is escaped, so that it cannot change the URL's path or query.
 		name:  "Get a name that needs escaping",
 		call:  func() (any, error) { return foos.Get(ctx, "one two?a=b#ü", metav1.GetOptions{}) },
 		sends: "GET " + path + "/one%20two%3Fa=b%23%C3%BC", reply: fooJSON, want: foo,

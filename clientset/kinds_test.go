@@ -9,7 +9,7 @@ import (
 	"example.com/byhand/internal/tests/samples"
 )
 
-// kind is one of the kinds that all tests of this package run with. It adds the wire format.
+// kind is one of the kinds with which all tests of this package run, with its wire format.
 type kind struct{ samples.Kind }
 
 func eachKind(t *testing.T, test func(t *testing.T, k kind)) {

@@ -27,7 +27,7 @@ type request struct {
 	name  string // begins with the method
 	call  func() (any, error)
 	sends string // the HTTP method, the path and the query
-	// contentType is the expected one. Empty means JSON if there is a body.
+	// contentType is the expected content type. Empty means JSON if there is a body.
 	contentType, body string
 	reply             string
 	want              any
@@ -96,8 +96,8 @@ func (s *recorder) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 // Audit logs have the caller's name of the program, or the executable's name.
 func TestUserAgent(t *testing.T) {
 	for _, test := range []struct{ name, userAgent, want string }{
-		{name: "the caller's own is kept", userAgent: "shop/1.0", want: "shop/1.0"},
-		{name: "there is a default", want: rest.DefaultKubernetesUserAgent()},
+		{name: "the caller's User-Agent is kept", userAgent: "shop/1.0", want: "shop/1.0"},
+		{name: "the default", want: rest.DefaultKubernetesUserAgent()},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			var got string
@@ -144,7 +144,7 @@ func serve(t *testing.T, handle http.HandlerFunc) *rest.Config {
 	t.Helper()
 	server := httptest.NewServer(handle)
 	t.Cleanup(func() {
-		// Close waits for requests that still run; this ends them.
+		// Close waits for running requests; this ends them.
 		server.CloseClientConnections()
 		server.Close()
 	})

@@ -11,9 +11,9 @@ import (
 	"example.com/byhand/internal/tests/samples"
 )
 
-// TestWatchDecodesEvents proves that each event of a stream arrives with its type
-// and as the right Go type. Without the kinds of metav1.AddToGroupVersion in the scheme, all types
-// except ERROR are decoded: "410 Expired" becomes "500, cannot decode".
+// TestWatchDecodesEvents proves that each event of a stream arrives with its type, and its object
+// with the expected Go type. Without metav1.AddToGroupVersion in the scheme, only ERROR events are
+// not decoded: "410 Expired" becomes "500, cannot decode".
 func TestWatchDecodesEvents(t *testing.T) { eachKind(t, testWatchDecodesEvents) }
 
 func testWatchDecodesEvents(t *testing.T, k kind) {

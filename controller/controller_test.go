@@ -58,7 +58,7 @@ func run(t *testing.T, queue controller.Queue, workers int, reconcile controller
 }
 
 // inBubble runs a test with a queue in a synctest bubble. At the end it waits for the queue's goroutines, which
-// end with its next tick.
+// stop at the queue's next tick.
 func inBubble(t *testing.T, test func(t *testing.T, queue controller.Queue)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
@@ -88,13 +88,13 @@ func TestRetry(t *testing.T) {
 		reason string
 		again  time.Duration
 		err    error
-		// back reports whether the key is reconciled again without an event.
+		// back means that the key is reconciled again without an event.
 		back bool
 		// failures is the expected NumRequeues in the second reconcile.
 		failures int
 	}{
 		{reason: "done"},
-		{reason: "look again", again: time.Millisecond, back: true},
+		{reason: "a requeue", again: time.Millisecond, back: true},
 		{reason: "an error", err: errors.New("broken"), back: true, failures: 1},
 		{reason: "a conflict", err: conflict, back: true, failures: 1},
 	} {
@@ -117,7 +117,7 @@ func TestRetry(t *testing.T) {
 				}()
 				return
 			}
-			// When the only worker has reconciled another key, the first is done.
+			// When the only worker has reconciled another key, the first key is done.
 			queue.Add(named("other"))
 			receive(t, calls, "the other key")
 			if got := queue.NumRequeues(oneKey); got != 0 || queue.Len() != 0 {
@@ -140,14 +140,14 @@ func TestSuccessForgetsFailures(t *testing.T) {
 	})
 	queue.Add(oneKey)
 	receive(t, succeeded, "the success")
-	// Forget comes before Done, so after a drain it has been called.
+	// Forget comes before Done, so after a drain Forget has been called.
 	queue.ShutDownWithDrain()
 	if got := queue.NumRequeues(oneKey); got != 0 {
-		t.Errorf("%d failures are remembered after a success", got)
+		t.Errorf("the queue counts %d failures after a success", got)
 	}
 }
 
-// A waiting key is not done: its earlier failures still count.
+// A requeue is no success: the key's earlier failures still count.
 func TestWaitKeepsFailures(t *testing.T) {
 	queue := controller.NewQueue("")
 	failures := make(chan int, 10)
@@ -170,7 +170,7 @@ func TestWaitKeepsFailures(t *testing.T) {
 	}
 }
 
-// An error is logged, a lost race is not. If several errors are joined, the first one decides.
+// An error is logged, a lost race is not. Of joined errors, the first one decides.
 func TestErrorsAreLogged(t *testing.T) {
 	resource := schema.GroupResource{Resource: "widgets"}
 	broken, forbidden := errors.New("broken"), apierrors.NewForbidden(resource, "one", errors.New("no permission"))
@@ -183,8 +183,8 @@ func TestErrorsAreLogged(t *testing.T) {
 		{"no error", nil, ""},
 		{"an error", broken, "broken"},
 		{"a conflict is normal", conflict, ""},
-		{"an object that is gone, too", fmt.Errorf("get: %w", gone), ""},
-		{"before a conflict", errors.Join(forbidden, conflict), "no permission"},
+		{"a missing object is normal", fmt.Errorf("get: %w", gone), ""},
+		{"an error joined with a conflict", errors.Join(forbidden, conflict), "no permission"},
 	} {
 		t.Run(test.reason, func(t *testing.T) {
 			var got string
@@ -245,7 +245,7 @@ func TestRunAwaitsWorkers(t *testing.T) {
 		time.Sleep(11 * time.Second)
 		synctest.Wait()
 		if calls != 1 || cancelled || !returned.Load() {
-			t.Errorf("%d reconciles, cancelled: %t, Run returned: %t; want 1, false, true", calls, cancelled, returned.Load())
+			t.Errorf("%d reconciles, context canceled: %t, Run returned: %t; want 1, false, true", calls, cancelled, returned.Load())
 		}
 	})
 }
@@ -271,7 +271,7 @@ func TestReconcileTimeout(t *testing.T) {
 	})
 }
 
-// A lost race is normal, until it repeats for seconds.
+// A lost race is normal, unless it repeats for seconds.
 func TestRaceThatLasts(t *testing.T) {
 	inBubble(t, func(t *testing.T, queue controller.Queue) {
 		var logged atomic.Int32
@@ -331,11 +331,11 @@ func TestOneWorkerPerKey(t *testing.T) {
 	receive(t, begun, "the second reconcile")
 	queue.ShutDownWithDrain()
 	if got := calls.Load(); got != 2 {
-		t.Errorf("%d reconciles, want 2: three additions meanwhile count as one", got)
+		t.Errorf("%d reconciles, want 2: three additions during a reconcile count as one", got)
 	}
 }
 
-// A panic is an error of its key: this key is retried, and other keys are reconciled as usual.
+// A panic counts as an error of one key: this key is retried, and other keys are reconciled as usual.
 func TestPanicIsRetried(t *testing.T) {
 	queue := controller.NewQueue("")
 	calls := make(chan cache.ObjectName, 10)
@@ -360,7 +360,8 @@ func TestPanicIsRetried(t *testing.T) {
 	}
 }
 
-// Retries that hang leave workers for other keys, including keys that lost a race. All of them run.
+// Retries that hang leave workers for other keys, including keys that lost a race. In the end every key has
+// been retried.
 func TestRetriesLeaveWorkers(t *testing.T) {
 	inBubble(t, func(t *testing.T, queue controller.Queue) {
 		var good, raced atomic.Bool

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// Package controller imports no kind.
+// Package controller imports no package for one kind.
 func TestDependsOnNothingHere(t *testing.T) {
 	deps, err := exec.Command("go", "list", "-deps", ".").Output()
 	if err != nil {
@@ -15,7 +15,7 @@ func TestDependsOnNothingHere(t *testing.T) {
 	const self = "example.com/byhand/controller"
 	for _, dep := range strings.Fields(string(deps)) {
 		if strings.HasPrefix(dep, "example.com/byhand/") && dep != self {
-			t.Errorf("it imports %s: move code for one kind to a package below %s", dep, self)
+			t.Errorf("package controller imports %s: move code for one kind to a package below %s", dep, self)
 		}
 	}
 }

@@ -40,7 +40,7 @@ func Example() {
 		deployments := kubeClient.AppsV1().Deployments(foo.Namespace)
 		_, err = deployments.Get(ctx, foo.Spec.DeploymentName, metav1.GetOptions{})
 		if !apierrors.IsNotFound(err) {
-			return 0, err // it is there, or the request failed and is retried
+			return 0, err // the Deployment exists, or the request failed and is retried
 		}
 		deployment := &appsv1.Deployment{ObjectMeta: metav1.ObjectMeta{Name: foo.Spec.DeploymentName}}
 		if _, err := deployments.Create(ctx, deployment, metav1.CreateOptions{}); err != nil {

@@ -34,7 +34,7 @@ func controllerRef(apiVersion, kind, name string, uid types.UID) metav1.OwnerRef
 }
 
 // enqueueOwner returns the handler of ConfigMaps that Widgets control. Two Widgets wait for the name
-// of one.
+// "wanted".
 func enqueueOwner(queue controller.Queue) cache.ResourceEventHandler {
 	return controller.EnqueueOwner(queue, schema.GroupKind{Group: "mine.example.com", Kind: "Widget"}, func(configMap metav1.Object) []cache.ObjectName {
 		if configMap.GetName() != "wanted" {
@@ -59,7 +59,7 @@ func TestEnqueueObject(t *testing.T) {
 		{"a tombstone with only the key", func(h cache.ResourceEventHandler) {
 			h.OnDelete(cache.DeletedFinalStateUnknown{Key: "default/one"})
 		}},
-		{"twice before a worker comes", func(h cache.ResourceEventHandler) { h.OnAdd(widget, true); h.OnUpdate(widget, widget) }},
+		{"twice before a worker takes the key", func(h cache.ResourceEventHandler) { h.OnAdd(widget, true); h.OnUpdate(widget, widget) }},
 	} {
 		t.Run(test.reason, func(t *testing.T) {
 			queue := controller.NewQueue("")
@@ -123,21 +123,21 @@ func TestEnqueueOwner(t *testing.T) {
 		{"changed", func(h cache.ResourceEventHandler) {
 			h.OnUpdate(configMapAt("d", "1", ownerRef), configMapAt("d", "2", ownerRef))
 		}, []string{"default/owner"}},
-		{"taken by another Widget: both must know", func(h cache.ResourceEventHandler) {
+		{"taken by another Widget: both are enqueued", func(h cache.ResourceEventHandler) {
 			h.OnUpdate(configMapAt("d", "1", ownerRef), configMapAt("d", "2", newOwner))
 		}, []string{"default/owner", "default/thief"}},
-		{"taken, and others wait for its name", func(h cache.ResourceEventHandler) {
+		{"taken, and other Widgets wait for its name", func(h cache.ResourceEventHandler) {
 			h.OnUpdate(configMapAt("wanted", "1"), configMapAt("wanted", "2", ownerRef))
 		}, []string{"default/first", "default/owner", "default/second"}},
-		{"let go", func(h cache.ResourceEventHandler) {
+		{"released", func(h cache.ResourceEventHandler) {
 			h.OnUpdate(configMapAt("wanted", "1", ownerRef), configMapAt("wanted", "2"))
 		}, []string{"default/first", "default/owner", "default/second"}},
-		{"it is being deleted", func(h cache.ResourceEventHandler) {
+		{"terminating", func(h cache.ResourceEventHandler) {
 			deleted := configMapAt("wanted", "2")
 			deleted.DeletionTimestamp = new(metav1.Now())
 			h.OnUpdate(configMapAt("wanted", "1"), deleted)
 		}, []string{"default/first", "default/second"}},
-		{"a resync, which the Widgets have themselves", func(h cache.ResourceEventHandler) {
+		{"a resync: the Widgets have their own", func(h cache.ResourceEventHandler) {
 			h.OnUpdate(configMapAt("wanted", "1", ownerRef), configMapAt("wanted", "1", ownerRef))
 		}, nil},
 		{"deleted", func(h cache.ResourceEventHandler) { h.OnDelete(configMapAt("wanted", "1", ownerRef)) }, []string{"default/first", "default/owner", "default/second"}},

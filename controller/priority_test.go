@@ -16,7 +16,7 @@ import (
 
 func named(name string) cache.ObjectName { return cache.NewObjectName("default", name) }
 
-// taken empties the queue and returns the names in order.
+// taken takes all keys from the queue, and returns their names in order.
 func taken(queue controller.Queue) (names []string) {
 	for queue.Len() > 0 {
 		key, _ := queue.Get()
@@ -65,7 +65,7 @@ func TestQueueOrder(t *testing.T) {
 			queue.AddLowPriority(named("b"))
 			queue.Add(named("new"))
 		}, []string{"new", "a", "b"}},
-		{"one of the list that changes moves forward, and comes once", func(queue controller.Queue) {
+		{"a listed key that changes moves forward, and is taken once", func(queue controller.Queue) {
 			queue.AddLowPriority(named("a"))
 			queue.AddLowPriority(named("b"))
 			queue.Add(named("b"))
@@ -76,7 +76,7 @@ func TestQueueOrder(t *testing.T) {
 			queue.Add(named("b"))
 			queue.AddLowPriority(named("b"))
 		}, []string{"b", "a"}},
-		{"one that moved forward and comes back later comes once", func(queue controller.Queue) {
+		{"a key that moved forward and is added again is taken once", func(queue controller.Queue) {
 			queue.AddLowPriority(named("a"))
 			queue.AddLowPriority(named("b"))
 			queue.AddLowPriority(named("c"))
@@ -92,7 +92,7 @@ func TestQueueOrder(t *testing.T) {
 			queue.Add(named("a"))
 			queue.Done(key)
 		}, []string{"a", "b"}},
-		{"failed and delayed keys return with low priority, even if an event has added them", func(queue controller.Queue) {
+		{"retried and delayed keys have low priority, even if an event added them before", func(queue controller.Queue) {
 			queue.Add(named("failed"))
 			key, _ := queue.Get()
 			queue.AddRateLimited(key)
@@ -117,7 +117,7 @@ func TestQueueOrder(t *testing.T) {
 	}
 }
 
-// Many changes do not block the keys of low priority.
+// Many changes do not block keys with low priority.
 func TestLowPriorityIsNotStarved(t *testing.T) {
 	queue := controller.NewQueue("")
 	queue.AddLowPriority(named("patient"))
@@ -125,7 +125,7 @@ func TestLowPriorityIsNotStarved(t *testing.T) {
 		queue.Add(named(fmt.Sprintf("change-%d", i)))
 	}
 	if got := slices.Index(taken(queue), "patient"); got < 1 || got > 8 {
-		t.Errorf("a key of low priority is taken after %d others, want 1 to 8", got)
+		t.Errorf("a key with low priority is taken after %d others, want 1 to 8", got)
 	}
 }
 
@@ -156,7 +156,7 @@ func TestQueueLosesNothing(t *testing.T) {
 			case choice == 2 && queue.Len() > 0:
 				key, _ = queue.Get()
 				if !waits[key] || runs[key] {
-					t.Fatalf("seed %d: %s is taken; it waits: %t, a worker has it: %t", seed, key, waits[key], runs[key])
+					t.Fatalf("seed %d: %s is taken; waiting: %t, processing: %t", seed, key, waits[key], runs[key])
 				}
 				delete(waits, key)
 				runs[key] = true

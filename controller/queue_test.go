@@ -14,7 +14,7 @@ import (
 	"example.com/byhand/controller"
 )
 
-// An event does not end the back-off of a key that failed. A new spec does.
+// An event does not end the back-off of a failed key. A new spec ends it.
 func TestEventDoesNotShortenBackOff(t *testing.T) {
 	inBubble(t, func(t *testing.T, queue controller.Queue) {
 		handler, calls := controller.EnqueueObject(queue), 0
@@ -41,7 +41,7 @@ func TestEventDoesNotShortenBackOff(t *testing.T) {
 	})
 }
 
-// A key has a short delay when its back-off begins. It comes back when the back-off ends, without an event.
+// A key has a short delay when its back-off begins. It is queued when the back-off ends, without an event.
 func TestShortDelayBeforeBackOff(t *testing.T) {
 	inBubble(t, func(t *testing.T, queue controller.Queue) {
 		for range 11 {
@@ -59,7 +59,7 @@ func TestShortDelayBeforeBackOff(t *testing.T) {
 		time.Sleep(time.Minute)
 		synctest.Wait()
 		if waited != 10240*time.Millisecond {
-			t.Errorf("the key comes back after %s, want 10.24s (0s: never)", waited)
+			t.Errorf("the key is queued after %s, want 10.24s (0s: never)", waited)
 		}
 	})
 }

@@ -11,7 +11,7 @@ import (
 	"k8s.io/client-go/tools/cache"
 )
 
-// A write that the cache shows is forgotten, or each write would add memory.
+// A write is forgotten when the cache shows it. Otherwise memory would grow with each write.
 func TestObservedIsForgotten(t *testing.T) {
 	var writes PendingWrites
 	key, store := cache.NewObjectName("default", "one"), cache.NewIndexer(cache.MetaNamespaceKeyFunc, nil)
@@ -19,7 +19,7 @@ func TestObservedIsForgotten(t *testing.T) {
 	_ = store.Add(old)
 	writes.AwaitChange(key, store, old, nil)
 	if writes.Observed(key) {
-		t.Error("the deletion is not in the cache, and counts as observed")
+		t.Error("the deletion counts as observed, but the cache does not show it")
 	}
 	_ = store.Delete(old)
 	if !writes.Observed(key) || len(writes.byKey) > 0 {
@@ -39,7 +39,7 @@ func TestRejectedWriteIsNotAwaited(t *testing.T) {
 	}
 }
 
-// A webhook invents a Conflict: the store never changes, and the key does not wait forever.
+// A webhook returns Conflict for an unchanged object: the store never changes, and the key does not wait forever.
 func TestInventedConflict(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var writes PendingWrites

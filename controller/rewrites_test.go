@@ -31,7 +31,7 @@ func TestRewrites(t *testing.T) {
 				t.Errorf("step %d: %v, want an error: %t", i, err, step.undone)
 			}
 			if err := rewrites.Err(object, "status"); err != nil {
-				t.Errorf("step %d: %v for something else", i, err)
+				t.Errorf("step %d: %v for other content", i, err)
 			}
 		}
 		if err := rewrites.Err(&metav1.ObjectMeta{UID: "1", Generation: 3}, "Deployment"); err != nil {

@@ -93,7 +93,7 @@ func TestRequestPaths(t *testing.T) {
 	}
 }
 
-// In each resync period, the handler is called for an unchanged object. This test uses the fake clientset.
+// In each resync period, the handler is called for an unchanged object. The test uses the fake clientset.
 func TestResync(t *testing.T) {
 	for _, c := range constructors() {
 		t.Run(c.kind, func(t *testing.T) {

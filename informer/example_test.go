@@ -13,8 +13,8 @@ import (
 	"example.com/byhand/informer"
 )
 
-// An informer with a fake client: the first list fills the Store. Once WaitForSync
-// has returned, a read of the Store sends no request.
+// An informer with a fake client: the first list fills the Store. After WaitForSync,
+// reading the Store sends no request.
 func Example() {
 	client := fake.NewClientset(&v1alpha1.Foo{
 		ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "example-foo"},

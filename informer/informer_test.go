@@ -22,11 +22,11 @@ import (
 	"example.com/byhand/kit/testkit"
 )
 
-// One of these handlers sleeps on a clock outside the synctest bubble. init removes them, because during a
-// test the Reflector of an earlier test may still read this variable.
+// One of these error handlers sleeps on a clock outside the synctest bubble. init removes them before all
+// tests, because the Reflector of an earlier test may still read this variable.
 func init() { utilruntime.ErrorHandlers = nil }
 
-// running runs an informer against an API server in memory until the test ends. It needs a synctest bubble.
+// running runs an informer against an API server in memory until the test ends. Call it in a synctest bubble.
 func running(ctx context.Context, t *testing.T, s *testkit.APIServer, newInformer func(options) *informer.Informer) *informer.Informer {
 	t.Helper()
 	i := newInformer(options{client: clientset.NewForConfigOrDie(s.Config()), kube: kubernetes.NewForConfigOrDie(s.Config()), handler: cache.ResourceEventHandlerFuncs{}})
@@ -39,7 +39,7 @@ func running(ctx context.Context, t *testing.T, s *testkit.APIServer, newInforme
 	return i
 }
 
-// newPods is for tests that need only one kind.
+// newPods returns an informer for tests that need only one kind.
 func newPods(o options) *informer.Informer {
 	pods := o.kube.CoreV1().Pods(o.namespace)
 	listWatch := &cache.ListWatch{
@@ -57,7 +57,7 @@ func pod(name, version string) corev1.Pod {
 	return corev1.Pod{TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "Pod"}, ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: name, ResourceVersion: version}}
 }
 
-// A replaced handler is called for the list and the watch, after the Store has the object.
+// A handler that replaces the first one is called for the list and the watch, after the Store has the object.
 func TestHandlerIsReplaced(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := tests.NewAPIServer()
@@ -75,7 +75,7 @@ func TestHandlerIsReplaced(t *testing.T) {
 			return pods
 		})
 		if err := informer.WaitForSync(t.Context(), time.Minute, pods); err != nil || len(added) == 0 {
-			t.Errorf("synced before the handler was called for the list: %v", err)
+			t.Errorf("WaitForSync returned before the handler was called for the list: %v", err)
 		}
 		s.Add(podPath+"watched", &unstructured.Unstructured{Object: map[string]any{}})
 		synctest.Wait()

@@ -16,12 +16,12 @@ import (
 	"example.com/byhand/internal/tests"
 )
 
-// Without streaming lists no list may be stale: not the first, not one after a failure, and not one
-// after a 410. The test checks the requests, because a server in memory has no stale data.
+// Without streaming lists, no list may be stale: neither the first one, nor one after a failure or a
+// 410. The test checks the requests, because a server in memory has no stale data.
 func TestNoListIsOld(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := tests.NewAPIServer()
-		for i := range 600 { // more than a page
+		for i := range 600 { // more than one page
 			s.Add(fmt.Sprint(podPath, i), &unstructured.Unstructured{Object: map[string]any{}})
 		}
 		var lists []url.Values
@@ -53,8 +53,8 @@ func TestNoListIsOld(t *testing.T) {
 		if got := len(pods.Store.ListKeys()); got != 599 {
 			t.Errorf("%d Pods in the store, want 599", got)
 		}
-		// After the 410, a list not older than the last seen version. With a limit it would be
-		// exactly that version.
+		// After the 410, the list must not be older than the last seen version. With a limit it
+		// would be exactly that version.
 		want := []url.Values{{}, {}, {"resourceVersion": {seen}}}
 		if diff := cmp.Diff(want, lists); diff != "" {
 			t.Errorf("lists (-want +got):\n%s", diff)

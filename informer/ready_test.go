@@ -33,14 +33,14 @@ func TestWaitForSyncNamesError(t *testing.T) {
 		refuse func(r *http.Request) *apierrors.StatusError
 		want   string
 	}{
-		{"all is refused", forbidden, "no permission to list"},
-		{"the watch is refused, and the list is not answered", func(r *http.Request) *apierrors.StatusError {
+		{"every request is rejected", forbidden, "no permission to list"},
+		{"the watch is rejected, and the list gets no response", func(r *http.Request) *apierrors.StatusError {
 			if verb(r) == "list" {
 				<-r.Context().Done()
 			}
 			return forbidden(r)
 		}, "no permission to streaming list"},
-		{"nothing is answered", func(r *http.Request) *apierrors.StatusError {
+		{"no request gets a response", func(r *http.Request) *apierrors.StatusError {
 			<-r.Context().Done()
 			return forbidden(r)
 		}, "has not answered yet"},
@@ -71,7 +71,7 @@ func waitForSync(t *testing.T, i *informer.Informer, least time.Duration) error 
 	begin := time.Now()
 	err := informer.WaitForSync(ctx, time.Minute, i)
 	if took := time.Since(begin); took < least || took > least+5*time.Second {
-		t.Errorf("it ends after %s, want %s: %v", took, least, err)
+		t.Errorf("WaitForSync returns after %s, want %s: %v", took, least, err)
 	}
 	return err
 }
@@ -150,7 +150,7 @@ func TestLateFirstList(t *testing.T) {
 	})
 }
 
-// An informer without an open watch for a minute is not ready until it has one again. A lost permission counts at once.
+// After a minute without an open watch, an informer is unready until it has one. Without permission it is unready at once.
 func TestReady(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := tests.NewAPIServer()
@@ -184,10 +184,10 @@ func TestReady(t *testing.T) {
 			if test.refuse == nil {
 				s.Add(podPath+"broken", &unstructured.Unstructured{Object: map[string]any{"spec": map[string]any{"priority": int64(3e9)}}})
 			}
-			s.EndWatches("pods") // only a new request shows a refusal
+			s.EndWatches("pods") // only a new request is rejected
 			for range 45 {
 				time.Sleep(time.Second)
-				created++ // Each list is longer than the one before.
+				created++ // Each list is longer than the previous one.
 				s.Add(fmt.Sprint(podPath, "a", created), &unstructured.Unstructured{Object: map[string]any{}})
 			}
 			if atOnce := test.want == "config/rbac"; (i.Ready() != nil) != atOnce {
@@ -201,9 +201,9 @@ func TestReady(t *testing.T) {
 			if test.refuse == nil {
 				s.Remove(podPath + "broken")
 			}
-			time.Sleep(2 * time.Hour) // longer than any wait; then the watch is quiet
+			time.Sleep(2 * time.Hour) // longer than any wait; then the watch has no events
 			if err := i.Ready(); err != nil {
-				t.Errorf("%s no more: error %v", test.reason, err)
+				t.Errorf("after the end of %q: error %v, want none", test.reason, err)
 			}
 		}
 	})
@@ -228,23 +228,23 @@ func TestReadyWithoutWatch(t *testing.T) {
 		for range 60 {
 			time.Sleep(10 * time.Second)
 			if i.Ready() == nil {
-				t.Fatal("it is ready, and no watch is open")
+				t.Fatal("the informer is ready without an open watch")
 			}
 		}
 	})
 }
 
-// Run returns although the Reflector sleeps after a rejected request. Its goroutine sends no more requests.
+// Run returns while the Reflector sleeps after a rejected request. The Reflector sends no more requests.
 func TestRunEnds(t *testing.T) {
 	for reason, refuse := range map[string]func(r *http.Request) *apierrors.StatusError{
-		"a list is not answered": func(r *http.Request) *apierrors.StatusError {
+		"a list gets no response": func(r *http.Request) *apierrors.StatusError {
 			<-r.Context().Done()
 			return nil
 		},
 		"the server has too much to do": func(*http.Request) *apierrors.StatusError { return apierrors.NewTooManyRequests("", 0) },
 	} {
 		t.Run(reason, func(t *testing.T) {
-			// Repeat it: the Reflector may or may not sleep when the context ends.
+			// Repeat the test: the Reflector may or may not sleep when the context ends.
 			for range 10 {
 				synctest.Test(t, func(t *testing.T) {
 					s := tests.NewAPIServer()
@@ -255,7 +255,7 @@ func TestRunEnds(t *testing.T) {
 					pods.Run(ctx)
 					end, _ := ctx.Deadline()
 					if took := time.Since(end); took > time.Second {
-						t.Errorf("Run returns %s after the end of its context", took)
+						t.Errorf("Run returns %s after its context is done", took)
 					}
 					s.Forget()
 					time.Sleep(time.Hour)

@@ -16,8 +16,8 @@ import (
 	"example.com/byhand/internal/tests/quiet"
 )
 
-// An object that the Go type cannot hold stops the informer of its whole kind. The Store keeps its objects,
-// and no deletion is reported. When the object is repaired, the next list delivers everything.
+// An object that the Go type cannot hold stops the informer for its whole kind. The Store keeps its objects,
+// and no deletion is reported. When a user corrects the object, the next list delivers all changes.
 func TestUndecodableObject(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := tests.NewAPIServer()
@@ -50,6 +50,6 @@ func TestUndecodableObject(t *testing.T) {
 		put("two", 1)
 		hears("with an object that cannot be decoded")
 		put("one", 2)
-		hears("when it is repaired", "added two", "updated one")
+		hears("when it is corrected", "added two", "updated one")
 	})
 }

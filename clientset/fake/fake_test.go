@@ -81,7 +81,7 @@ func arguments(method reflect.Type) (all []reflect.Value) {
 	return all
 }
 
-// A prepended reactor decides the result of a call.
+// A prepended reactor determines the result of a call.
 func TestReactor(t *testing.T) {
 	client := fake.NewClientset(foo("one"))
 	refused := apierrors.NewConflict(v1alpha1.Resource("foos"), "one", errors.New("injected"))
@@ -161,7 +161,7 @@ func TestNewClientsetPanics(t *testing.T) {
 	}
 }
 
-// The fake reports that it cannot stream a list. Otherwise a Reflector would wait forever.
+// The fake reports that it does not support streaming lists. Otherwise a Reflector would wait forever.
 func TestInformerSyncs(t *testing.T) {
 	client := fake.NewClientset(foo("one"), &examplesv1alpha1.Project{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "project"}})
 	added := make(chan string, 10)
@@ -182,10 +182,10 @@ func TestInformerSyncs(t *testing.T) {
 		select {
 		case got := <-added:
 			if got != want {
-				t.Errorf("heard of %s, want %s", got, want)
+				t.Errorf("the event is for %s, want %s", got, want)
 			}
 		case <-time.After(deadline):
-			t.Fatalf("heard nothing of %s", want)
+			t.Fatalf("no event for %s", want)
 		}
 	}
 	if got := len(projects.Store.List()); got != 1 {

@@ -23,8 +23,8 @@ import (
 
 // Tests of Foos that cannot have their Deployment, and of rejected writes.
 
-// policy is the response to a Deployment that a policy denies without a reason: the text is
-// in a cause that names no field.
+// policy is the response when a policy denies a Deployment without a reason: the text is in a
+// cause that names no field.
 func policy(text string) *apierrors.StatusError {
 	err := apierrors.NewInvalid(schema.GroupKind{Group: "apps", Kind: "Deployment"}, "deployment", nil)
 	err.ErrStatus.Message += ": " + text
@@ -115,7 +115,7 @@ func TestBlockedStatusIsObserved(t *testing.T) {
 			w.createDeployment("taken")
 			w.set(fooPath+"foo", "taken", "spec", "deploymentName")
 		}},
-		{"the number is invalid", v1alpha1.ReasonInvalidSpec, func(w *world) { w.set(fooPath+"foo", int64(-1), "spec", "replicas") }},
+		{"replicas is invalid", v1alpha1.ReasonInvalidSpec, func(w *world) { w.set(fooPath+"foo", int64(-1), "spec", "replicas") }},
 	} {
 		t.Run(test.reason, func(t *testing.T) {
 			w := converged(t, 2)
@@ -156,15 +156,15 @@ func TestBlockedFooDeletesNothing(t *testing.T) {
 	}
 }
 
-// A webhook removes the owner reference from writes: the Foo does not control the new Deployment,
-// and keeps the old one.
+// A webhook removes the owner reference from each write. The Foo does not control the new Deployment, so
+// the old one is not deleted.
 func TestOwnerIsStripped(t *testing.T) {
 	for _, test := range []struct {
 		reason string
 		change func(w *world)
 	}{
 		{"of a new Deployment", func(w *world) { w.set(fooPath+"foo", "renamed", "spec", "deploymentName") }},
-		{"of one that is there", func(w *world) {
+		{"of an existing Deployment", func(w *world) {
 			w.createDeployment("renamed", controllerRef("samplecontroller.k8s.io/v1alpha1", "Foo", "foo", w.foo("foo").UID))
 			w.set(fooPath+"foo", "renamed", "spec", "deploymentName")
 		}},
@@ -203,8 +203,8 @@ func TestNotReadyWithoutDeployment(t *testing.T) {
 	w.told("Warning RequestFailed create Deployment deployment: Internal error occurred: broken")
 }
 
-// A forbidden write is retried, and reported once, no matter how often it is retried and how the
-// response varies.
+// A forbidden write is retried. It is reported once, no matter how often it is retried and how the
+// message varies.
 func TestForbidden(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t)
@@ -243,7 +243,7 @@ func TestForbiddenLook(t *testing.T) {
 	w.ready("foo", v1alpha1.ReasonForbidden)
 }
 
-// An update hangs. The same reconcile still reports that.
+// An update hangs. The same reconcile still reports it in the status.
 func TestSlowWriteIsTold(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := converged(t, 1)
@@ -271,7 +271,7 @@ func TestSlowWriteIsTold(t *testing.T) {
 	})
 }
 
-// A message that the CRD would refuse for its length is cut off.
+// A message that is too long for the CRD's schema is cut off.
 func TestLongMessage(t *testing.T) {
 	w := converged(t, 1)
 	w.set(deploymentPath+"deployment", map[string]any{"observedGeneration": int64(1), "conditions": []any{
@@ -283,8 +283,8 @@ func TestLongMessage(t *testing.T) {
 	}
 }
 
-// A user takes the new Deployment from the Foo or deletes it, and the cache does not show it yet: the old
-// one stays.
+// A user takes the new Deployment from the Foo or deletes it, and the cache does not show that yet: the
+// old Deployment stays.
 func TestRenameToLostDeployment(t *testing.T) {
 	for reason, lose := range map[string]func(w *world){
 		"released":      func(w *world) { w.set(deploymentPath+"renamed", []any{}, "metadata", "ownerReferences") },

@@ -50,16 +50,16 @@ func TestApplySpec(t *testing.T) {
 		reason string
 		foo    func(foo *v1alpha1.Foo)
 		stored func(d *appsv1.Deployment)
-		// want changes the stored Deployment to the one that is sent; nil: no change.
+		// want changes the stored Deployment into the one that is sent. nil means that nothing is sent.
 		want    func(d *appsv1.Deployment)
 		differs []string
 	}{
-		{reason: "all as it should be"},
+		{reason: "no difference"},
 		{reason: "fewer replicas", stored: func(d *appsv1.Deployment) { d.Spec.Replicas = new(int32(1)) },
 			want: func(d *appsv1.Deployment) { d.Spec.Replicas = new(int32(2)) }, differs: []string{"spec.replicas"}},
-		{reason: "no number", stored: func(d *appsv1.Deployment) { d.Spec.Replicas = nil },
+		{reason: "the Deployment has no replicas", stored: func(d *appsv1.Deployment) { d.Spec.Replicas = nil },
 			want: func(d *appsv1.Deployment) { d.Spec.Replicas = new(int32(2)) }, differs: []string{"spec.replicas"}},
-		{reason: "any number will do", foo: func(foo *v1alpha1.Foo) { foo.Spec.Replicas = nil },
+		{reason: "the Foo has no replicas", foo: func(foo *v1alpha1.Foo) { foo.Spec.Replicas = nil },
 			stored: func(d *appsv1.Deployment) { d.Spec.Replicas = new(int32(7)) }},
 		{reason: "another image", stored: func(d *appsv1.Deployment) { d.Spec.Template.Spec.Containers[0].Image = "other" },
 			want: func(d *appsv1.Deployment) { d.Spec.Template.Spec.Containers[0].Image = containerImage }, differs: []string{"spec.template.spec.containers"}},
@@ -70,7 +70,7 @@ func TestApplySpec(t *testing.T) {
 			want: func(d *appsv1.Deployment) {
 				d.Spec.Template.Spec.Containers = append(d.Spec.Template.Spec.Containers, corev1.Container{Name: containerName, Image: containerImage})
 			}, differs: []string{"spec.template.spec.containers"}},
-		{reason: "fields of others", stored: func(d *appsv1.Deployment) {
+		{reason: "other owners' fields", stored: func(d *appsv1.Deployment) {
 			d.Labels, d.Annotations = map[string]string{"theirs": "x"}, map[string]string{"theirs": "y"}
 			d.Spec.Paused, d.Spec.Template.Spec.Containers[0].Args = true, []string{"-v"}
 		}},
@@ -100,7 +100,7 @@ func TestApplySpec(t *testing.T) {
 	}
 }
 
-// A Foo without replicas keeps the number of its old Deployment, not of one that is being deleted.
+// A Foo without replicas keeps the number of its old Deployment, but not of a terminating one.
 func TestNewDeploymentKeepsReplicas(t *testing.T) {
 	old := aDeployment(func(d *appsv1.Deployment) { d.Spec.Replicas = new(int32(7)) })
 	deleted := aDeployment(func(d *appsv1.Deployment) { d.Spec.Replicas, d.DeletionTimestamp = new(int32(9)), new(metav1.Now()) })
@@ -160,12 +160,12 @@ func TestCalculateStatus(t *testing.T) {
 		{"a quota on ReplicaSets", runs(2, 0, 0, 0, unobserved, noReplicaSet), nil, nil, 0, "ReplicaFailure", "no ReplicaSet"},
 		{"no progress", runs(2, 1, 1, 1, stuck), nil, nil, 1, "ProgressDeadlineExceeded", "timed out"},
 		{"progress", runs(2, 1, 1, 1, moves), nil, nil, 1, "WaitingForReplicas", "1 of 2 replicas are available (1 in all, 1 of the newest template)"},
-		{"another's", runs(2, 2, 2, 2, theirs), nil, holder(runs(2, 2, 2, 2, theirs)), 0, "NameTaken", `Deployment "deployment" exists and has no controller: delete it or change spec.deploymentName`},
-		{"no good", nil, nil, validate(aFoo(func(foo *v1alpha1.Foo) { foo.Spec.Replicas = new(int32(-1)) })), 0, "InvalidSpec", "spec.replicas: -1 is less than 0"},
-		{"forbidden: an earlier one counts", nil, []*appsv1.Deployment{runs(3, 3, 3, 3)}, forbidden, 3, "Forbidden", forbidden.Error()},
+		{"not the Foo's", runs(2, 2, 2, 2, theirs), nil, holder(runs(2, 2, 2, 2, theirs)), 0, "NameTaken", `Deployment "deployment" exists and has no controller: delete it or change spec.deploymentName`},
+		{"an invalid spec", nil, nil, validate(aFoo(func(foo *v1alpha1.Foo) { foo.Spec.Replicas = new(int32(-1)) })), 0, "InvalidSpec", "spec.replicas: -1 is less than 0"},
+		{"forbidden: the old Deployment's replicas count", nil, []*appsv1.Deployment{runs(3, 3, 3, 3)}, forbidden, 3, "Forbidden", forbidden.Error()},
 		{"rejected as invalid, and the replicas are reported", runs(2, 2, 2, 2), nil, invalid, 2, "Forbidden", invalid.Error()},
 		{"an error", runs(2, 2, 2, 2), nil, broken, 2, "RequestFailed", broken.Error()},
-		{"undone", runs(2, 2, 2, 2), nil, controller.ErrReverted, 2, "ChangedByOthers", controller.ErrReverted.Error()},
+		{"reverted", runs(2, 2, 2, 2), nil, controller.ErrReverted, 2, "ChangedByOthers", controller.ErrReverted.Error()},
 		{"two rejections", runs(2, 2, 2, 2), nil, errors.Join(forbidden, invalid), 2, "Forbidden", forbidden.Error() + "\n" + invalid.Error()},
 		{"an earlier Foo's with the same name", runs(2, 2, 2, 2, ofAnother), nil, holder(runs(2, 2, 2, 2, ofAnother)), 0, "WaitingForDeletion", `Deployment "deployment" belongs to a deleted Foo: a new one is created when the name is free`},
 		{"a deleted Foo's", runs(2, 2, 2, 2, ofGone), nil, holder(runs(2, 2, 2, 2, ofGone)), 0, "WaitingForDeletion", `Deployment "deployment" belongs to a deleted Foo: a new one is created when the name is free`},
@@ -205,8 +205,8 @@ func TestRefusalIsStable(t *testing.T) {
 	}
 }
 
-// Without a change, the status is equal. A new message keeps the condition's transition time; a new
-// condition status does not.
+// Without a change, the status is equal. A new message does not change the condition's transition time; a
+// new condition status does.
 func TestStatusKeepsItsTime(t *testing.T) {
 	long := metav1.NewTime(time.Now().Add(-time.Hour).Truncate(time.Second))
 	foo := aFoo(func(foo *v1alpha1.Foo) {
@@ -220,7 +220,7 @@ func TestStatusKeepsItsTime(t *testing.T) {
 		})
 	}
 	if diff := cmp.Diff(foo.Status, calculateStatus(foo, newer(0), nil, nil)); diff != "" {
-		t.Errorf("nothing has changed but the Deployment's version (-before +after):\n%s", diff)
+		t.Errorf("only the Deployment's resourceVersion has changed (-before +after):\n%s", diff)
 	}
 	if got := readyOf(calculateStatus(foo, newer(1), nil, nil)); !got.LastTransitionTime.Equal(&long) || !strings.HasPrefix(got.Message, "1 of 2") {
 		t.Errorf("Ready is still False, and became %+v", got)

@@ -15,7 +15,7 @@ import (
 	"example.com/byhand/informer"
 )
 
-// Fakes give objects no version. Own writes then count as observed.
+// Fakes give objects no resourceVersion. Then the controller's own writes count as observed.
 func TestOverFakes(t *testing.T) {
 	object := &v1alpha1.Foo{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "foo", UID: "uid"}, Spec: spec("deployment", 1)}
 	client, kube := fake.NewClientset(object), kubefake.NewClientset()

@@ -34,9 +34,9 @@ func TestNoHotLoop(t *testing.T) {
 	for _, test := range []struct {
 		what, reason string
 		begin        func(w *world)
-		act          func(w *world) // each 5 ms
+		act          func(w *world) // called every 5 ms
 	}{
-		{"a webhook denies, with another identifier each time", v1alpha1.ReasonForbidden, func(w *world) {
+		{"a webhook denies the write, with a new identifier each time", v1alpha1.ReasonForbidden, func(w *world) {
 			id := 0
 			w.api.Refuse(func(r *http.Request) *apierrors.StatusError {
 				if id++; r.Method != http.MethodPut || !isDeployment(r) {
@@ -48,7 +48,7 @@ func TestNoHotLoop(t *testing.T) {
 		{"a webhook is down", v1alpha1.ReasonRequestFailed, func(w *world) {
 			w.refuse(http.MethodPut, deploymentPath, apierrors.NewInternalError(errors.New("failed calling webhook")))
 		}, nil},
-		{"a webhook changes it back, and stamps it", v1alpha1.ReasonChangedByOthers, func(w *world) {
+		{"a webhook reverts the write, and adds an annotation", v1alpha1.ReasonChangedByOthers, func(w *world) {
 			writes := 0
 			w.api.Mutate(func(r *http.Request, object map[string]any) {
 				if writes++; isDeployment(r) {
@@ -57,12 +57,12 @@ func TestNoHotLoop(t *testing.T) {
 				}
 			})
 		}, nil},
-		{"another controller sets it back", v1alpha1.ReasonChangedByOthers, nil, func(w *world) {
+		{"another controller reverts the write", v1alpha1.ReasonChangedByOthers, nil, func(w *world) {
 			if d := w.api.Get(deploymentPath + "deployment"); d != nil && *w.deployment("deployment").Spec.Replicas != 1 {
 				w.api.Edit(deploymentPath+"deployment", func(o *unstructured.Unstructured) { replicas(1)(o.Object) })
 			}
 		}},
-		{"another controller sets two fields back, in turn", v1alpha1.ReasonChangedByOthers, nil, func(w *world) {
+		{"another controller reverts two fields, in turn", v1alpha1.ReasonChangedByOthers, nil, func(w *world) {
 			d := w.api.Get(deploymentPath + "deployment")
 			if d == nil || *w.deployment("deployment").Spec.Replicas != 3 || w.deployment("deployment").Spec.Template.Spec.Containers[0].Image == "other" {
 				return
@@ -75,7 +75,7 @@ func TestNoHotLoop(t *testing.T) {
 				_ = unstructured.SetNestedField(o.Object, []any{map[string]any{"name": "nginx", "image": "other"}}, "spec", "template", "spec", "containers")
 			})
 		}},
-		{"another controller deletes it", v1alpha1.ReasonChangedByOthers, nil, func(w *world) {
+		{"another controller deletes the Deployment", v1alpha1.ReasonChangedByOthers, nil, func(w *world) {
 			if w.api.Get(deploymentPath+"deployment") != nil {
 				w.api.Remove(deploymentPath + "deployment")
 			}
@@ -119,7 +119,7 @@ func TestNoHotLoop(t *testing.T) {
 				sent := strings.Join(w.api.Requests(), "\n")
 				writes, statuses := strings.Count(sent, "PUT deployments")+strings.Count(sent, "POST deployments")+strings.Count(sent, "DELETE deployments"), strings.Count(sent, "/status")
 				if most := 5; writes > 16 || test.reason != "" && statuses > most || statuses > 16 {
-					t.Errorf("in 15 s %d writes and %d of the status", writes, statuses)
+					t.Errorf("in 15 s %d writes of Deployments and %d of the status", writes, statuses)
 				}
 				if test.reason != "" {
 					w.ready("foo", test.reason)
@@ -129,7 +129,7 @@ func TestNoHotLoop(t *testing.T) {
 				time.Sleep(2 * time.Minute)
 				w.ready("foo", v1alpha1.ReasonWaitingForReplicas)
 				if got := *w.deployment("deployment").Spec.Replicas; got != 3 {
-					t.Errorf("in the end it has %d replicas, want 3", got)
+					t.Errorf("in the end the Deployment has %d replicas, want 3", got)
 				}
 				cancel()
 				time.Sleep(2 * time.Minute) // until the Reflectors have ended

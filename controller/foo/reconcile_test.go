@@ -102,7 +102,7 @@ func TestDrift(t *testing.T) {
 			w.set(path, map[string]any{"note": "kept"}, "metadata", "annotations")
 			w.set(path, map[string]any{"type": "Recreate"}, "spec", "strategy")
 		}, nil, nil},
-		{"the Foo gave the number away", func(w *world) {
+		{"the Foo no longer sets replicas", func(w *world) {
 			w.set(fooPath+"foo", nil, "spec", "replicas")
 			w.set(path, int64(7), "spec", "replicas")
 		}, []string{"PUT foos/foo/status"}, nil},
@@ -140,8 +140,8 @@ func TestNothingToDo(t *testing.T) {
 		reason string
 		change func(w *world)
 	}{
-		{"the Foo is gone: its Deployment follows by its owner reference", func(w *world) { w.api.Remove(fooPath + "foo") }},
-		{"the Foo is being deleted: a new Deployment would fight the garbage collector", func(w *world) {
+		{"the Foo is gone: the garbage collector deletes its Deployment", func(w *world) { w.api.Remove(fooPath + "foo") }},
+		{"the Foo is being deleted: the garbage collector would delete a new Deployment", func(w *world) {
 			w.api.Delete(fooPath+"foo", metav1.DeletePropagationForeground)
 			w.api.Remove(deploymentPath + "deployment")
 		}},
@@ -185,8 +185,8 @@ func TestLeavingDeployment(t *testing.T) {
 	}
 }
 
-// A Deployment that this Foo's UID does not control is never written, and the
-// Foo says why it waits: once.
+// A Deployment that this Foo's UID does not control is never written. The Foo's status has the reason, and
+// one Event reports it.
 func TestForeignDeployment(t *testing.T) {
 	w := newWorld(t)
 	w.createFoo("foo", spec("deployment", 1))
@@ -197,7 +197,7 @@ func TestForeignDeployment(t *testing.T) {
 	w.told(`Warning NameTaken Deployment "deployment" exists and is controlled by Foo "other": delete it or change spec.deploymentName`)
 	w.ready("foo", v1alpha1.ReasonNameTaken)
 
-	// The same reason records no second Event: neither after a change of the Deployment, nor of the Foo.
+	// The same reason records no second Event, even after a change of the Deployment or the Foo.
 	w.set(deploymentPath+"deployment", int64(5), "spec", "replicas")
 	w.syncAndReconcile()
 	w.sent()
@@ -211,8 +211,8 @@ func TestForeignDeployment(t *testing.T) {
 	w.sent("GET foos/foo", "POST deployments", "PUT foos/foo/status")
 }
 
-// After a rename, the new Deployment is created, then the old one is deleted. A GET confirms the Foo
-// before both.
+// After a rename, the new Deployment is created, then the old one is deleted. A GET of the Foo comes before
+// each of these writes.
 func TestRename(t *testing.T) {
 	w := converged(t, 1)
 	w.set(fooPath+"foo", "renamed", "spec", "deploymentName")
@@ -233,7 +233,7 @@ func TestRename(t *testing.T) {
 	w.sent()
 }
 
-// A user takes the old Deployment from the Foo before it is deleted: it stays.
+// A user removes the owner reference of the old Deployment before the controller deletes it: it stays.
 func TestRenameOfReleasedDeployment(t *testing.T) {
 	w := converged(t, 1)
 	w.set(fooPath+"foo", "renamed", "spec", "deploymentName")
@@ -245,7 +245,8 @@ func TestRenameOfReleasedDeployment(t *testing.T) {
 	w.deployment("deployment")
 }
 
-// An old Deployment with a deletionTimestamp and finalizers is not deleted again, and no key waits for it.
+// An old Deployment with a deletionTimestamp and finalizers is not deleted again, and the key does not wait
+// for it.
 func TestRenameWithFinalizers(t *testing.T) {
 	w := converged(t, 1)
 	old := w.deployment("deployment")
@@ -261,8 +262,8 @@ func TestRenameWithFinalizers(t *testing.T) {
 	w.sent()
 }
 
-// The old Deployment is replaced by another of its name just before it is deleted: that one
-// stays.
+// Just before the controller deletes the old Deployment, another one replaces it under the same
+// name. The replacement stays.
 func TestRenameKeepsWhatIsNew(t *testing.T) {
 	w := converged(t, 1)
 	w.set(fooPath+"foo", "renamed", "spec", "deploymentName")
@@ -278,7 +279,7 @@ func TestRenameKeepsWhatIsNew(t *testing.T) {
 	w.deployment("deployment")
 }
 
-// A Foo is deleted, and the cache does not show it. It gets no second Deployment.
+// A Foo is deleted, and the cache does not show that. The Foo gets no second Deployment.
 func TestGoneUnseen(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t)
@@ -320,8 +321,8 @@ func TestReplacedFoo(t *testing.T) {
 	w.sent("GET foos/foo")
 }
 
-// A process that takes over with an old store must not delete the Deployment that
-// the Foo names now.
+// A process that takes over with a stale store must not delete the Deployment that the Foo
+// names now.
 func TestStaleStoreDeletesNothing(t *testing.T) {
 	w := converged(t, 1)
 	w.set(fooPath+"foo", "renamed", "spec", "deploymentName")
@@ -367,7 +368,7 @@ func TestOwnWritesAreAwaited(t *testing.T) {
 	}
 }
 
-// racing is a store that catches up during a call of LastStoreSyncResourceVersion.
+// racing is a store that catches up during a call to LastStoreSyncResourceVersion.
 type racing struct {
 	cache.Indexer
 	catchUp func() // or nil
@@ -380,7 +381,7 @@ func (r *racing) LastStoreSyncResourceVersion() string {
 	return r.Indexer.LastStoreSyncResourceVersion()
 }
 
-// The store catches up during a reconcile, which has read the old object.
+// The store catches up during a reconcile that has already read the old object.
 func TestStoreCatchesUpMeanwhile(t *testing.T) {
 	w := newWorld(t)
 	store := &racing{Indexer: w.foos}
@@ -419,7 +420,7 @@ func TestCreateFindsDeployment(t *testing.T) {
 	w.told("Normal Updated Updated Deployment deployment: spec.template.spec.containers")
 }
 
-// After a Conflict the rejected version is not sent again. The key waits until the store has a newer one.
+// After a Conflict the stale version is not sent again. The key waits until the store has a newer one.
 func TestConflict(t *testing.T) {
 	for _, test := range []struct {
 		reason, refused string
@@ -466,7 +467,7 @@ func TestInvalid(t *testing.T) {
 }
 
 // A Foo without replicas is renamed twice, each time after an autoscaler has scaled its Deployment. The new
-// Deployment keeps the number of the previous one, not of an older one that a finalizer keeps.
+// Deployment gets the previous one's replicas, not those of an older one that still has a finalizer.
 func TestRenameKeepsNumber(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t)
@@ -488,7 +489,7 @@ func TestRenameKeepsNumber(t *testing.T) {
 	})
 }
 
-// One GET returns an object of another cluster. Its version does not block the key.
+// One GET returns an object of another cluster. Its resourceVersion does not block the key.
 func TestAnswerOfAnotherCluster(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := converged(t, 1)
@@ -509,7 +510,8 @@ func TestAnswerOfAnotherCluster(t *testing.T) {
 
 var _ controller.Reconcile = (&foo.Reconciler{}).Reconcile
 
-// A user scales the Foo, deletes its Deployment, then scales the Deployment: three writes, and no fight.
+// A user scales the Foo, deletes its Deployment, then scales the Deployment. The controller corrects each
+// change at once: three changes are not a conflict with another controller.
 func TestUserIsNoFight(t *testing.T) {
 	w := converged(t, 1)
 	w.set(fooPath+"foo", int64(3), "spec", "replicas")
