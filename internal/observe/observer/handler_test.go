@@ -42,8 +42,8 @@ func deployment(version string, ours bool) *appsv1.Deployment {
 	return d
 }
 
-// Each store event has its word, its log word, its owner and its cause, and reaches the next
-// handler.
+// Each store event becomes a step with a word, a log word, an owner and a cause, and reaches the
+// next handler.
 func TestHandler(t *testing.T) {
 	r, queue := traced()
 	defer queue.ShutDown()
@@ -77,7 +77,7 @@ func TestHandler(t *testing.T) {
 		{"an own version in a relist", func() { ofFoos.OnUpdate(foo("2"), foo("2")) },
 			got{What: trace.Relisted, Version: "2", Cause: "a list in which it is the same", CauseSeq: 44}, true},
 		{"another client's write", func() { ofFoos.OnUpdate(foo("2"), foo("3")) }, got{What: trace.Updated, Version: "3", CauseSeq: 43}, true},
-		{"changed in what the log tells", func() { ofFoos.OnUpdate(foo("3"), fooThatWants("4", "two")) }, got{What: trace.Updated, Version: "4", Log: "changed"}, true},
+		{"a change that the log shows", func() { ofFoos.OnUpdate(foo("3"), fooThatWants("4", "two")) }, got{What: trace.Updated, Version: "4", Log: "changed"}, true},
 		{"deleted", func() { ofFoos.OnDelete(foo("4")) }, got{What: trace.Deleted, Version: "4", Log: "deleted"}, true},
 		{"a tombstone", func() { ofFoos.OnDelete(cache.DeletedFinalStateUnknown{Key: "default/foo", Obj: foo("4")}) },
 			got{What: trace.Tombstone, Version: "4", Cause: "the list no longer has it", CauseSeq: 44, Log: "deleted"}, true},
@@ -104,12 +104,12 @@ func TestHandler(t *testing.T) {
 			t.Errorf("%s: step (-want +got):\n%s", test.reason, diff)
 		}
 		if adds := len(past) > 1 && past[1].Part == trace.PartQueue && past[1].CauseSeq == step.Seq; adds != test.adds {
-			t.Errorf("%s: a key is added because of it: %t, want %t", test.reason, adds, test.adds)
+			t.Errorf("%s: the event adds a key: %t, want %t", test.reason, adds, test.adds)
 		}
 	}
 }
 
-// The visible fields of an object. The object itself stays unchanged.
+// Only visible fields of an object are shown. The object itself stays unchanged.
 func TestRender(t *testing.T) {
 	r := observing()
 	r.kinds["Foo"].isReconciled = true
@@ -142,7 +142,7 @@ func TestRender(t *testing.T) {
 	for reason, hidden := range map[string]json.RawMessage{
 		"an object of another kind":         r.render(nil, open(&corev1.Secret{Data: map[string][]byte{"k": []byte("v")}}), objectLimit),
 		"a Deployment without a controller": r.render(r.kinds["Deployment"], open(deployment("1", false)), objectLimit),
-		"what another group's Foo controls": r.render(r.kinds["Deployment"], open(ofOtherGroup), objectLimit),
+		"another group's Foo's Deployment":  r.render(r.kinds["Deployment"], open(ofOtherGroup), objectLimit),
 		"an object that is long":            r.render(r.kinds["Foo"], open(applied), objectLimit),
 		"nothing":                           r.render(r.kinds["Foo"], open(nil), objectLimit),
 	} {

@@ -13,8 +13,8 @@ import (
 	"example.com/byhand/controller"
 )
 
-// late does something while no goroutine publishes, which is told after it. If anything that
-// it does waits for that, it does not return.
+// late calls do while no goroutine publishes, then publishes the steps. If do waits until its
+// steps are published, late does not return.
 func late(r *Observer, do func()) {
 	r.publishing.Lock()
 	do()
@@ -37,7 +37,7 @@ func TestToldLater(t *testing.T) {
 		}))
 		late(r, func() {
 			handler.OnAdd(foo(before), false)
-			// The event overtakes the answer to the write that made it.
+			// The event overtakes the response to the write that caused it.
 			handler.OnUpdate(foo(before), foo(after))
 			key, _ := queue.Get()
 			if _, err := observed.Reconcile(t.Context(), key); err != nil {

@@ -40,7 +40,7 @@ func fooThatWants(version, name string) *v1alpha1.Foo {
 	return f
 }
 
-// The line of an event. TestHandler has which of them the log tells.
+// The log lines of events. TestHandler shows which events are logged.
 func TestLogOfEvents(t *testing.T) {
 	told := logOf(t, func(r *Observer) {
 		queue := r.Queue(fooKind, controller.NewQueue(""))
@@ -67,7 +67,7 @@ func TestLogOfEvents(t *testing.T) {
 // explode is what the stack of a panic must still show.
 func explode() (time.Duration, error) { panic("on purpose") }
 
-// Each result of a reconcile is a step, and a panic goes on: the function that recovers it sees where it
+// Each result of a reconcile is a step. A panic is passed on: the function that recovers it sees where it
 // began.
 func TestResults(t *testing.T) {
 	r := New(Options{All: true})

@@ -41,7 +41,7 @@ func observing() *Observer {
 	return r
 }
 
-// kept publishes all steps and returns the kept ones.
+// kept publishes all steps, and returns those in the history.
 func kept(r *Observer) (steps []trace.Step) {
 	late(r, func() {})
 	for _, step := range r.Kept(0) {

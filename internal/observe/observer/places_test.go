@@ -16,7 +16,7 @@ import (
 	"example.com/byhand/informer"
 )
 
-// Where code stands: the innermost function of the lesson, in a closure of it, too.
+// A step's place is the innermost function of this repository's controller code, also inside a closure.
 func TestPlaces(t *testing.T) {
 	r, api, client, kube := served(t)
 	api.Intercept(func(w http.ResponseWriter, request *http.Request) bool {

@@ -78,12 +78,12 @@ func TestQueueCoalesces(t *testing.T) {
 			"worker done: nothing waits for it",
 		)
 		if n := len(r.kinds["Foo"].queue.keys); n != 0 {
-			t.Errorf("%d keys are remembered, want none", n)
+			t.Errorf("the Observer still has %d keys, want none", n)
 		}
 	})
 }
 
-// An event during a back-off does not enqueue the key, a new object does.
+// An event during a back-off does not enqueue the key. A new object does.
 func TestQueueBacksOff(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r, queue := traced()

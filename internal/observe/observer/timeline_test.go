@@ -18,7 +18,7 @@ func printed(line *timeline, steps ...trace.Step) string {
 	return out.String()
 }
 
-// The columns, also of a text that is longer than its column.
+// Each value is in its column, even after a text that is longer than its column.
 func TestTimeline(t *testing.T) {
 	start := time.Date(2026, 1, 1, 12, 0, 0, 0, time.UTC)
 	const want = `
@@ -35,8 +35,8 @@ func TestTimeline(t *testing.T) {
 	}
 }
 
-// Nothing that comes from an object or a server can do anything to the terminal: no step, and no line
-// of the log.
+// Text from an object or a server cannot control the terminal, neither in a step nor in a line of
+// the log.
 func TestTimelineIsHarmless(t *testing.T) {
 	for bad, want := range map[string]string{
 		"\x1b[2J":            "<U+001B>[2J",

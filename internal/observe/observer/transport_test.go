@@ -48,7 +48,7 @@ func served(t *testing.T) (*Observer, *testkit.APIServer, clientset.Interface, k
 	return r, api, clientset.NewForConfigOrDie(config), kubernetes.NewForConfigOrDie(config)
 }
 
-// stored is an object as the API server in memory takes it.
+// stored returns an object in the form that the API server in memory stores.
 func stored(object runtime.Object) *unstructured.Unstructured {
 	return &unstructured.Unstructured{Object: open(object)}
 }
@@ -140,12 +140,12 @@ func TestExchange(t *testing.T) {
 	version := api.Get(deployments + "d").GetResourceVersion()
 	created := past[2]
 	if created.Version != version || created.Request.Bytes == 0 || created.Took <= 0 || !json.Valid([]byte(created.Request.Reply)) || !json.Valid([]byte(past[1].Request.Body)) {
-		t.Errorf("the answer to the POST is %+v, %+v", created, created.Request)
+		t.Errorf("the response to the POST is %+v, %+v", created, created.Request)
 	}
 	own := [][2]string{{"Deployment", version}, {"Foo", api.Get(fooPath).GetResourceVersion()}, {"Deployment", uid}}
 	for _, made := range own {
 		if r.own.of(made[0], made[1]) == 0 {
-			t.Errorf("%s is not known as our own write", made)
+			t.Errorf("%s does not count as our own write", made)
 		}
 	}
 	secret := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Name: "s"}, StringData: map[string]string{"k": "hunter2"}}
@@ -173,7 +173,7 @@ func noSecrets(t *testing.T, steps []trace.Step) {
 	}
 }
 
-// The events of a watch, each with its object, and the end of the watch with its reason.
+// Each event of a watch is a step with its object, and the end of the watch a step with its reason.
 func TestStream(t *testing.T) {
 	r, api, client, kube := served(t)
 	before := api.Latest()
@@ -220,7 +220,7 @@ func TestStream(t *testing.T) {
 	r.publishing.Lock()
 	defer r.publishing.Unlock()
 	if r.received.of("Foo", before) != 0 || r.received.of("Foo", changed) == 0 || r.received.of("Deployment", made) == 0 {
-		t.Error("only an event after the list is the cause of a change")
+		t.Error("only an event after the list may be the cause of a change")
 	}
 	noSecrets(t, past)
 }

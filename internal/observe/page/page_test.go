@@ -188,8 +188,8 @@ func TestOthers(t *testing.T) {
 	}
 }
 
-// An address that other machines can reach is rejected, with advice. serve.Listen reports other errors
-// of an address.
+// An address that other machines can reach is rejected, with advice. The tests of serve.Listen have other
+// invalid addresses.
 func TestAddresses(t *testing.T) {
 	for address, want := range map[string]string{
 		":0":   `":0": other machines could reach it; give 127.0.0.1:PORT, or say --page-remote`,

@@ -61,7 +61,7 @@ func (r *reader) next() (e event) {
 	return e
 }
 
-// has fails unless the next events have the steps with these numbers.
+// has fails the test unless the next events have the steps with these numbers.
 func (r *reader) has(from, to int64) (last event) {
 	r.Helper()
 	var got, want []int64
@@ -117,7 +117,7 @@ func TestStepsAndResume(t *testing.T) {
 	}
 }
 
-// An event has no markup and no line break, and is small enough for a browser to draw between two.
+// An event has no markup and no line break. It is small enough that a browser can draw between two events.
 func TestEvents(t *testing.T) {
 	text := "</script><img src=x onerror=alert(1)>\n\nevent: hello\ndata: {}\r\n" + strings.Repeat("x", 10<<10)
 	source := trace.Replay()

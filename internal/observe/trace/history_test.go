@@ -17,8 +17,8 @@ func texts(steps []*Step) (all []string) {
 	return all
 }
 
-// A late reader finds the newest steps, sees in the numbers which are missing, and Read ends after
-// Close.
+// A late reader gets the newest steps, and their numbers show which steps are missing. After Close, Read
+// returns the remaining steps, then nothing.
 func TestRead(t *testing.T) {
 	h := NewHistory(2)
 	for i := range 5 {
@@ -36,6 +36,6 @@ func TestRead(t *testing.T) {
 	}
 	h.Close()
 	if steps, more := h.Read(t.Context(), 4), h.Read(t.Context(), 5); len(steps) != 1 || len(more) != 0 {
-		t.Errorf("%d steps are left at the end, and then %d, want 1 and 0", len(steps), len(more))
+		t.Errorf("after Close, Read returns %d steps, then %d, want 1 and 0", len(steps), len(more))
 	}
 }

@@ -9,7 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// recording is twelve steps, and the same as JSON lines.
+// recording returns twelve steps, and the same steps as JSON lines.
 func recording() (text string, steps []Step) {
 	for i := range 12 {
 		steps = append(steps, Step{Seq: int64(i + 1), Time: time.Date(2026, 1, 1, 12, 0, i, 0, time.UTC), Part: PartStream, What: Received, Took: time.Millisecond})
@@ -46,10 +46,10 @@ func TestRecordingMistakes(t *testing.T) {
 		want         []string
 	}{
 		{"cut off", text[:len(text)-20], len(steps) - 1, []string{"line 12 of the recording: not a step in JSON: unexpected end"}},
-		{"another JSON", with(`{"kind":"Foo"}` + "\n"), 2, []string{"line 3 ", "needs seq"}},
+		{"JSON without a step", with(`{"kind":"Foo"}` + "\n"), 2, []string{"line 3 ", "needs seq"}},
 		{"an unknown part", with(strings.Replace(lines[2], `"part":"stream"`, `"part":"kitchen"`, 1)), 2, []string{"line 3 ", `"queue"`}},
 		{"control characters", with("\x1b[2J\n"), 2, []string{"line 3 ", `\x1b`}},
-		{"twice the same", text + text, len(steps), []string{"line 13 ", "step 1 comes after step 12", "two recordings"}},
+		{"the same recording twice", text + text, len(steps), []string{"line 13 ", "step 1 comes after step 12", "two recordings"}},
 		{"nothing", "\n", 0, []string{"is empty"}},
 	} {
 		got, err := ReadRecording(strings.NewReader(test.text))

@@ -21,14 +21,14 @@ type roundTripper func(*http.Request) (*http.Response, error)
 
 func (f roundTripper) RoundTrip(r *http.Request) (*http.Response, error) { return f(r) }
 
-// Both sides get the same bytes, and each message is told. TestRoundTrip of package look has protobuf.
+// Both sides get the same bytes, and each message is reported. TestRoundTrip in tools/look uses protobuf.
 func TestTransport(t *testing.T) {
 	reset := errors.New("reset")
 	const events = "one\ntwo\nthr"
 	ofWatch := []string{"opened 200 ", "received 200 one", "received 200 two", "ended 200  EOF"}
 	for name, test := range map[string]struct {
 		exchange wire.Exchange
-		code     int // 0 for no answer
+		code     int // 0: no response
 		answer   io.Reader
 		want     []string
 	}{
@@ -105,6 +105,6 @@ func TestCloseWhileReading(t *testing.T) {
 	_ = response.Body.Close()
 	reading.Wait()
 	if len(told) != 3 || !slices.Contains(told, "ended<nil>") {
-		t.Errorf("told %q, want one event and one end", told)
+		t.Errorf("reported %q, want one event and one end", told)
 	}
 }

@@ -10,7 +10,7 @@ import (
 	"k8s.io/client-go/discovery"
 )
 
-// late is a discovery that has nothing, then one kind, and a second one when it is asked for the third time.
+// late is a discovery that returns an error first, then one kind, and two kinds in the third call.
 type late struct {
 	discovery.ServerResourcesInterface
 	asked int
@@ -33,10 +33,10 @@ func TestServed(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		kube := &late{}
 		if err := served(kube, []string{"foos.example.com", "desks.example.com"}); err != nil || kube.asked != 3 {
-			t.Errorf("it was asked %d times, want 3; %v", kube.asked, err)
+			t.Errorf("%d discovery calls, want 3; error %v", kube.asked, err)
 		}
 		if err := served(kube, []string{"foos.example.com", "foos.example.org"}); err == nil || !strings.Contains(err.Error(), "serve foos.example.org:") {
-			t.Errorf("the error is %v, want one that names foos.example.org", err)
+			t.Errorf("error %v, want one that names foos.example.org", err)
 		}
 	})
 }

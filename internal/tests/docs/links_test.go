@@ -11,7 +11,7 @@ import (
 
 var (
 	link = regexp.MustCompile(`\]\(([^)\s]+)\)`)
-	// named is a file of the repository, by its whole name, and unmade one that
+	// named matches a file of the repository with its whole path. unmade matches a file that
 	// CONTRIBUTING.md tells people to add.
 	named  = regexp.MustCompile("`((?:api|browser|chapters|clientset|cluster|compare|config|controller|informer|internal|kit|mine|site)/[\\w./-]+\\.(?:go|yaml|md|sh))`")
 	unmade = regexp.MustCompile(`\bbars?[._]|stable|NAME`)
@@ -19,7 +19,7 @@ var (
 )
 
 // Each link in a Markdown file leads to an existing file, and each file that the text names exists, except in
-// CHANGELOG.md. TestLinks of the site checks the headings.
+// CHANGELOG.md. TestLinks in tools/site checks the headings.
 func TestLinks(t *testing.T) {
 	repository := os.DirFS("../../..")
 	files, links := 0, 0
@@ -36,16 +36,16 @@ func TestLinks(t *testing.T) {
 		for _, found := range link.FindAllStringSubmatch(text, -1) {
 			target, _, _ := strings.Cut(found[1], "#")
 			if strings.Contains(target, ":") {
-				continue // another server's
+				continue // a link to another server
 			}
 			links++
 			if !exists(repository, path.Join(path.Dir(file), target)) {
-				t.Errorf("%s: nothing is at %s", file, target)
+				t.Errorf("%s: the file %s of a link does not exist", file, target)
 			}
 		}
 		for _, found := range named.FindAllStringSubmatch(text, -1) {
 			if name := found[1]; file != "CHANGELOG.md" && !unmade.MatchString(name) && !exists(repository, name) && !exists(repository, path.Join(path.Dir(file), name)) {
-				t.Errorf("%s: there is no %s", file, name)
+				t.Errorf("%s: the named file %s does not exist", file, name)
 			}
 		}
 		return nil

@@ -24,7 +24,7 @@ func controlledBy(kind string, uid types.UID) []metav1.OwnerReference {
 	return []metav1.OwnerReference{{APIVersion: "samplecontroller.k8s.io/v1alpha1", Kind: kind, Name: "foo", UID: uid, Controller: new(true), BlockOwnerDeletion: new(true)}}
 }
 
-// deployment is one that is rolled out.
+// deployment returns a Deployment that is rolled out.
 func deployment(name string, uid types.UID, replicas int32) appsv1.Deployment {
 	labels := map[string]string{"samplecontroller.k8s.io/foo-uid": string(uid)}
 	return appsv1.Deployment{
@@ -37,7 +37,7 @@ func deployment(name string, uid types.UID, replicas int32) appsv1.Deployment {
 	}
 }
 
-// newState is one in which nothing is wrong.
+// newState returns a state without faults.
 func newState() *state {
 	return &state{d: deployment("d", "1", 2), foo: v1alpha1.Foo{
 		ObjectMeta: metav1.ObjectMeta{Name: "foo", UID: "1", Generation: 3, ResourceVersion: "8"},
@@ -54,7 +54,7 @@ func (s *state) says(reason, message string) {
 	c.Status, c.Reason, c.Message = metav1.ConditionFalse, reason, message
 }
 
-// taken makes the Deployment another's. The Foo has an earlier one, with one replica.
+// taken removes the Deployment's owner. The Foo has an earlier Deployment, with one replica.
 func (s *state) taken() {
 	s.d.OwnerReferences = nil
 	s.others = append(s.others, deployment("earlier", "1", 1))
@@ -73,7 +73,7 @@ func (s *state) faults(check func([]v1alpha1.Foo, []appsv1.Deployment) oracle.Fa
 
 const asks = "Foo foo (generation 3) asks for Deployment d. "
 
-// Faults under any controller. They are faults under this controller, too.
+// Faults of any controller. They are faults of this repository's controller, too.
 func TestAny(t *testing.T) {
 	for _, test := range []struct {
 		reason string
@@ -108,13 +108,13 @@ func TestAny(t *testing.T) {
 				t.Errorf("faults %v, want %d %q", got, test.kind, test.want)
 			}
 			if ours := text(s.faults(oracle.Ours)); ours != test.want {
-				t.Errorf("of ours: %q, want %q", ours, test.want)
+				t.Errorf("this controller's faults: %q, want %q", ours, test.want)
 			}
 		})
 	}
 }
 
-// Faults under this controller only.
+// Faults of this repository's controller only.
 func TestOurs(t *testing.T) {
 	for _, test := range []struct {
 		reason string
@@ -141,7 +141,7 @@ func TestOurs(t *testing.T) {
 				t.Errorf("faults %v, want %q", got, test.want)
 			}
 			if any := s.faults(oracle.Any); len(any) != 0 {
-				t.Errorf("under any controller: %v, want none", any)
+				t.Errorf("any controller's faults: %v, want none", any)
 			}
 		})
 	}

@@ -42,7 +42,7 @@ echo part
 |||
 `
 
-// playSection opens a section in a test, and returns what that test is told.
+// playSection opens a section in a test, and returns that test's failure messages.
 func playSection(t *testing.T, heading string, test func(s *readme.Script)) (told string) {
 	t.Helper()
 	file := filepath.Join(t.TempDir(), "README.md")
@@ -56,7 +56,7 @@ func playSection(t *testing.T, heading string, test func(s *readme.Script)) (tol
 	}).complained
 }
 
-// Whatever is not as the README has it fails the test.
+// Each difference from the README fails the test.
 func TestScriptFails(t *testing.T) {
 	for want, test := range map[string]func(s *readme.Script){
 		`does not know: ["exit 3"]`:       func(s *readme.Script) { s.Run("echo"); s.Run("echo") },

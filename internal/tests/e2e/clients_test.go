@@ -25,7 +25,7 @@ import (
 // eventWithin is how long a test waits for a watch event.
 const eventWithin = 30 * time.Second
 
-// The fake behaves as a real API server, except for the differences in its doc.go.
+// The fake behaves like a real API server, except for the differences in its doc.go.
 func TestFakeBehaviour(t *testing.T) {
 	behave(t, false, func(t *testing.T) (clientset.Interface, string) { return fake.NewClientset(), "default" })
 }
@@ -70,7 +70,7 @@ func (c *caller) write(method string, arguments ...any) samples.Object {
 	return written
 }
 
-// refused calls a method that must be refused, or, if it is not expected, must not.
+// refused calls a method. The API server must reject the call if expected is true, and accept it otherwise.
 func (c *caller) refused(is func(error) bool, expected bool, method string, arguments ...any) {
 	c.Helper()
 	result, err := samples.Call(c.Context(), c.client, method, arguments...)
@@ -107,7 +107,7 @@ func (c *caller) changed(object samples.Object, patch string) samples.Object {
 	return object
 }
 
-// part returns the spec or the status of an object, as JSON has it.
+// part returns the spec or the status of an object, as in its JSON.
 func (c *caller) part(object any, name string) any {
 	c.Helper()
 	content, err := runtime.DefaultUnstructuredConverter.ToUnstructured(object)
@@ -136,7 +136,7 @@ func (c *caller) writes() {
 
 	edited := c.changed(created, c.kind.Edit)
 	c.same("spec", edited, c.write("Update", edited, metav1.UpdateOptions{}), "after Update")
-	// A real server refuses to overwrite what the writer has not seen.
+	// A real server rejects a write that is based on an older version.
 	c.refused(apierrors.IsConflict, c.real, "Update", created, metav1.UpdateOptions{})
 
 	c.call("Delete", "one", metav1.DeleteOptions{})

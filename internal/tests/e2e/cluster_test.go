@@ -40,8 +40,8 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// server is the API server that KUBECONFIG names, and a namespace in it that is
-// the test's own.
+// server is the API server that KUBECONFIG names, with a separate namespace for
+// the test.
 type server struct {
 	*testing.T
 	config    *rest.Config
@@ -71,8 +71,8 @@ func newServer(t *testing.T) *server {
 	return s
 }
 
-// eventually waits until condition returns nil and fails the test with its last
-// error if that does not happen.
+// eventually waits until condition returns nil. At the deadline it fails the test
+// with condition's last error.
 func (s *server) eventually(what string, condition func() error) {
 	s.Helper()
 	var err error
@@ -94,7 +94,7 @@ func start(t *testing.T, env []string, args ...string) *program {
 	return subprocess.Run(t, cmd, deadline)
 }
 
-// controller runs the program on the test's namespace until its workers run.
+// controller starts the program in the test's namespace, and returns when its workers run.
 func (s *server) controller(args ...string) *program {
 	s.Helper()
 	p := start(s.T, nil, append([]string{"--namespace", s.namespace}, args...)...)
@@ -131,7 +131,7 @@ func (s *server) kubectl(args ...string) string {
 
 const root = "../../.."
 
-// command runs a command in the root folder and returns its output. A clean-up may use it: it has no context.
+// command runs a command in the root folder and returns its output. It has no context, so a clean-up may use it.
 func command(name string, args ...string) (string, error) {
 	cmd := exec.Command(name, args...)
 	cmd.Dir = root

@@ -25,7 +25,7 @@ var (
 	foos    = flag.Int("foos", 2000, "how many Foos")
 	workers = flag.Int("workers", 16, "how many workers")
 	idle    = flag.Duration("idle", 65*time.Second, "how long to watch for writes after the last one")
-	// Another program is told the namespace, and finds the cluster by $KUBECONFIG.
+	// Another program gets --namespace, and reads $KUBECONFIG.
 	controller = flag.String("controller", "", "another `program` at the root of the repository, with its flags (default: bin/byhand)")
 )
 
@@ -41,7 +41,7 @@ func TestColdStart(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer statuses.Stop()
-	// Two resyncs fall into the time in which nothing may be written.
+	// While nothing may be written, two resyncs happen.
 	resync := max(*idle/3, time.Second).String()
 	command := []string{"bin/byhand", "--workers", strconv.Itoa(*workers), "--resync", resync}
 	if *controller != "" {
@@ -67,7 +67,7 @@ func TestColdStart(t *testing.T) {
 		}
 	}
 	t.Logf("%s: %d Foos have a status after %s", strings.Join(command, " "), *foos, time.Since(program.Started).Round(time.Millisecond))
-	// There is no condition to wait for: the claim is that nothing happens.
+	// There is no condition to wait for: the test checks that nothing happens.
 	t.Logf("watching for writes for %s", *idle)
 	time.Sleep(*idle)
 	program.Stop()

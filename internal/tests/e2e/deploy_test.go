@@ -87,9 +87,9 @@ func (s *server) containerArgs() []string {
 func TestDeploy(t *testing.T) {
 	s := newServer(t)
 	s.deploy()
-	t.Run("again changes nothing", testDeployAgain)
+	t.Run("a second apply changes nothing", testDeployAgain)
 	t.Run("two Pods run", testPods)
-	t.Run("no other sort of Pod is admitted", testPodSecurity)
+	t.Run("an unrestricted Pod is rejected", testPodSecurity)
 	t.Run("the program runs in its Pod", testPod)
 }
 
@@ -98,7 +98,7 @@ func testDeployAgain(t *testing.T) {
 	for line := range strings.Lines(s.apply()) {
 		// kubectl sends the selector of a PodDisruptionBudget each time.
 		if !strings.HasSuffix(line, " unchanged\n") && line != "poddisruptionbudget.policy/byhand configured\n" {
-			t.Errorf("applied again: %s", line)
+			t.Errorf("the second apply: %s", line)
 		}
 	}
 	budget, err := s.kube.PolicyV1().PodDisruptionBudgets(deployed).Get(t.Context(), "byhand", metav1.GetOptions{})
@@ -110,7 +110,7 @@ func testDeployAgain(t *testing.T) {
 func testPods(t *testing.T) {
 	s := newServer(t)
 	s.kubectl("rollout", "status", "deployment/byhand", "--namespace", deployed, "--timeout", deadline.String())
-	s.eventually("the budget counts two Pods and lets one go", func() error {
+	s.eventually("the budget counts two Pods and allows one eviction", func() error {
 		budget, err := s.kube.PolicyV1().PodDisruptionBudgets(deployed).Get(t.Context(), "byhand", metav1.GetOptions{})
 		if err == nil && (budget.Status.ExpectedPods != 2 || budget.Status.CurrentHealthy != 2 || budget.Status.DisruptionsAllowed != 1) {
 			return fmt.Errorf("its status is %+v", budget.Status)

@@ -33,7 +33,7 @@ func TestColumns(t *testing.T) {
 	for resource, want := range map[string][][]string{
 		"foo": {
 			{"NAME", "DEPLOYMENT", "REPLICAS", "AVAILABLE", "READY", "REASON", "AGE"},
-			{"any", "any", "1", "True", "Available", "AGE"}, // neither the Foo nor a person asks for a number
+			{"any", "any", "1", "True", "Available", "AGE"}, // neither the Foo nor a user sets replicas
 			{"ready", "deployment", "2", "2", "True", "Available", "AGE"},
 			{"taken", "theirs", "1", "0", "False", "NameTaken", "AGE"},
 		},

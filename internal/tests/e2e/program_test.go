@@ -37,11 +37,11 @@ func TestExitCodes(t *testing.T) {
 	}
 }
 
-// A signal lets running reconciles finish; a second signal does not wait.
+// A signal lets running reconciles finish. A second signal ends the program at once.
 func TestSignals(t *testing.T) {
 	t.Parallel()
 	s := newServer(t)
-	// A proxy holds each POST until the test releases it. The first POST's sender has ended by then.
+	// A proxy holds each POST until the test releases it. By then the first POST's sender has exited.
 	posted, release := make(chan struct{}, 1), make(chan struct{})
 	var posts atomic.Int32
 	proxy, through := s.proxied(s.config)
@@ -55,11 +55,11 @@ func TestSignals(t *testing.T) {
 	})
 	s.createFoo("foo", spec("deployment", 1))
 
-	// Twice: at once.
+	// Two signals: the program ends at once.
 	impatient := s.controller("--kubeconfig", through)
 	<-posted
 	impatient.Signal(syscall.SIGINT)
-	// Again and again: only the one that comes after the first was handled ends it.
+	// Repeat the signal: only one that arrives after the first was handled ends the program.
 	for impatient.Ended() == "" {
 		_ = impatient.Process.Signal(syscall.SIGINT)
 	}
@@ -67,7 +67,7 @@ func TestSignals(t *testing.T) {
 		t.Errorf("exit code %d after two signals, want an end by signal", code)
 	}
 
-	// Once: the POST under way is finished, and so is its status.
+	// One signal: the running reconcile finishes its POST and the status.
 	patient := s.controller("--kubeconfig", through)
 	<-posted
 	patient.Signal(syscall.SIGTERM)
@@ -77,7 +77,7 @@ func TestSignals(t *testing.T) {
 	}
 	for _, want := range []string{"sent     POST", "/foos/foo/status → 200", "stopped: all workers have finished"} {
 		if !strings.Contains(patient.Output(), want) {
-			t.Errorf("the program does not say %q", want)
+			t.Errorf("the program does not print %q", want)
 		}
 	}
 }

@@ -23,8 +23,8 @@ import (
 	"example.com/byhand/kit/testkit"
 )
 
-// account returns a configuration with which one acts as the controller's ServiceAccount alone,
-// as its Pod does.
+// account returns a configuration with only the credentials of the controller's ServiceAccount, like
+// its Pod's.
 func (s *server) account() *rest.Config {
 	s.Helper()
 	token, err := s.kube.CoreV1().ServiceAccounts(deployed).CreateToken(s.Context(), ownAccount, &authenticationv1.TokenRequest{}, metav1.CreateOptions{})
@@ -36,7 +36,7 @@ func (s *server) account() *rest.Config {
 	return config
 }
 
-// lifeOfAFoo goes through what a controller does for a Foo that is alone.
+// lifeOfAFoo causes all actions of a controller for one Foo.
 func (s *server) lifeOfAFoo() {
 	s.Helper()
 	s.createFoo("foo", spec("deployment", 1))
@@ -44,7 +44,7 @@ func (s *server) lifeOfAFoo() {
 	s.kubectl("delete", "--namespace", s.namespace, "deployment/deployment")
 	s.converges("foo", "deployment", 1)
 
-	// A new spec: a fourth write for one spec within a minute would start a back-off.
+	// A new spec: a fourth identical write for one spec would start a back-off.
 	s.changeFoo("foo", `{"spec":{"replicas":3}}`)
 	s.converges("foo", "deployment", 3)
 	s.kubectl("scale", "--namespace", s.namespace, "deployment/deployment", "--replicas=5")
@@ -57,8 +57,8 @@ func (s *server) lifeOfAFoo() {
 	s.waitFor("delete", "deployment/renamed")
 }
 
-// lateForAName lets another client take a Deployment's name in the moment before a Foo
-// does.
+// lateForAName lets another client take a Deployment's name just before the controller creates
+// a Foo's Deployment.
 func (s *server) lateForAName(proxy *testkit.Proxy) {
 	s.Helper()
 	proxy.Intercept(func(_ http.ResponseWriter, r *http.Request) bool {
@@ -79,20 +79,20 @@ func (s *server) lateForAName(proxy *testkit.Proxy) {
 // The controller's account has the permissions that the controller uses, and no other.
 func TestRights(t *testing.T) {
 	newServer(t).deploy()
-	t.Run("each that is granted is used", testRightsAreUsed)
-	t.Run("one Lease alone", testOneLease)
+	t.Run("each permission is used", testRightsAreUsed)
+	t.Run("only one Lease", testOneLease)
 	t.Run("editors and viewers", testPeople)
 }
 
-// Two replicas, started as in the manifests, pass all situations. Together they use exactly the permissions of
-// config/rbac.
+// Two replicas, started as in the manifests, handle all situations. Together they use exactly the permissions
+// of config/rbac.
 func testRightsAreUsed(t *testing.T) {
 	s := newServer(t)
 	proxy, kubeconfig := s.proxied(s.account())
 	args := append(s.containerArgs(), "--kubeconfig", kubeconfig, "--leader-elect-resource-namespace", deployed)
 	leader := start(t, nil, args...)
 	leader.WaitFor("workers start")
-	// As against a server that does not stream lists.
+	// Like a server that does not stream lists.
 	standby := start(t, []string{"KUBE_FEATURE_WatchListClient=false"}, args...)
 	standby.WaitFor("standing by")
 
@@ -115,7 +115,7 @@ func testRightsAreUsed(t *testing.T) {
 			others = append(others, r)
 		}
 	}
-	// Without permission for foos/finalizers the account could not own for a Foo: see ownersAreKnown.
+	// Without permission for foos/finalizers the account could not set owner references: see ownersAreKnown.
 	check.Role(t, root+"/config/rbac/role.yaml", others, "update foos/finalizers")
 	check.Role(t, root+"/config/rbac/leader_election_role.yaml", ofTheLease)
 }
@@ -163,7 +163,7 @@ func testPeople(t *testing.T) {
 		s.eventually(fmt.Sprintf("%+v", test), func() error {
 			answer, err := s.kube.AuthorizationV1().LocalSubjectAccessReviews(s.namespace).Create(t.Context(), review, metav1.CreateOptions{})
 			if err == nil && answer.Status.Allowed != test.may {
-				err = errors.New("it is the other way round")
+				err = errors.New("want the opposite")
 			}
 			return err
 		})

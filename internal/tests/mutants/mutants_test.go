@@ -226,15 +226,16 @@ func TestMutants(t *testing.T) {
 			}
 			switch output, err := run(root, programs, m.pkg, m.test, strconv.Itoa(i)); {
 			case err == nil:
-				t.Errorf("%s lives: %s passes with it", m.mistake, m.test)
+				t.Errorf("%s is not found: %s passes with it", m.mistake, m.test)
 			case !strings.Contains(string(output), "--- FAIL: "+m.test):
-				t.Errorf("%s fails for another reason than %s:\n%s", m.mistake, m.test, output)
+				t.Errorf("%s: the test program fails, but not in %s:\n%s", m.mistake, m.test, output)
 			}
 		})
 	}
 }
 
-// run runs tests of a package, whose names are alternatives, with a mistake if it has that one.
+// run runs tests of a package with a mistake, or without one if the package does not have it. tests are names
+// separated by |.
 func run(root, programs, pkg, tests, mutant string) ([]byte, error) {
 	program := path.Base(path.Join("byhand", pkg)) + ".test"
 	command := exec.Command(filepath.Join(programs, program), "-test.run=^("+tests+")$", "-test.timeout=5m")

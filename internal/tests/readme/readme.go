@@ -1,4 +1,4 @@
-// Package readme runs the commands of a README, for the test that they do what the README says.
+// Package readme runs a README's commands in a test that checks their documented results.
 package readme
 
 import (
@@ -59,7 +59,7 @@ func Open(t testing.TB, file, heading string) *Script {
 	return s
 }
 
-// Take returns the next command for the test to do itself, in its own way.
+// Take returns the next command, which the test does not run in a shell.
 func (s *Script) Take(begins string) (command string) {
 	s.Helper()
 	if len(s.Commands) == 0 {

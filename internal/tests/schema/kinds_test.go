@@ -27,7 +27,7 @@ import (
 
 const root = "../../../"
 
-// lists are the files that name each kind. Without the name, neither the compiler nor another test fails.
+// lists are the files that name each kind. If a name is missing, neither the compiler nor another test fails.
 var lists = []string{"config/crd/Kustomization", "internal/observe/kinds/kinds.go", "main.go"}
 
 // roles are the verbs that each role must allow for each kind.
@@ -138,8 +138,8 @@ func TestSubresources(t *testing.T) {
 	})
 }
 
-// Each time that a schema admits survives a round trip through the Go type. Otherwise the informer of the
-// kind stops, or no status can be written.
+// Each date and time that a schema admits is unchanged after a round trip through the Go type. Otherwise the
+// kind's informer would stop, or no status could be written.
 func TestTimesSurvive(t *testing.T) {
 	forEachKind(t, func(t *testing.T, k samples.Kind) {
 		timesSurvive(t, k.Kind, definition(t, k).Spec.Versions[0].Schema.OpenAPIV3Schema)

@@ -45,7 +45,7 @@ func (s *sequence) creates(who, path string, spec map[string]any) bool {
 	return true
 }
 
-// userActs does to a Foo what a user may do.
+// userActs changes a Foo as a user may.
 func (s *sequence) userActs() bool {
 	path := pathOf("foos", pick(s, s.foos))
 	foo := s.api.Get(path)
@@ -79,7 +79,7 @@ func (s *sequence) createsFoo(path string) bool {
 	return s.creates("user", path, spec)
 }
 
-// replicas is a number for a spec, or none.
+// replicas returns a number for a spec, or nil.
 func (s *sequence) replicas() any { return pick(s, []any{nil, int64(0), int64(1), int64(2), int64(3)}) }
 
 // strangerActs changes Deployments and the status of Foos, as other clients do.
@@ -112,7 +112,7 @@ func (s *sequence) strangerActs() bool {
 	return s.forgesOwner(path)
 }
 
-// forgesOwner replaces the owner references of a Deployment by one of a Foo, or of a Foo that does not exist.
+// forgesOwner replaces a Deployment's owner references with one to a Foo, which may not exist.
 func (s *sequence) forgesOwner(path string) bool {
 	owner := metav1.OwnerReference{APIVersion: "samplecontroller.k8s.io/v1alpha1", Kind: "Foo", Name: pick(s, s.foos), UID: "forged", Controller: new(true), BlockOwnerDeletion: new(true)}
 	if foo := s.api.Get(pathOf("foos", owner.Name)); foo != nil && s.chance(80) {
@@ -135,8 +135,8 @@ func (s *sequence) collectorActs() bool {
 	return true
 }
 
-// rolloutActs is one act of the Deployment controller: it has seen the newest spec of a Deployment, and some of
-// its Pods are available; at rest, all.
+// rolloutActs is one act of the Deployment controller: it observes a Deployment's newest spec, and makes some
+// of its Pods available; while the sequence rests, all.
 func (s *sequence) rolloutActs() bool {
 	var due []func() bool
 	for _, path := range s.api.Paths("deployments") {

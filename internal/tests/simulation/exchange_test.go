@@ -16,11 +16,11 @@ import (
 	"example.com/byhand/kit/testkit"
 )
 
-// exchange is one request of a reconcile, and the response. The objects are the API server's.
+// exchange is one request of a reconcile, and the response.
 type exchange struct {
 	*worker
 	method, path  string // without /status
-	status        bool   // of the status subresource
+	status        bool   // the request is for the status subresource
 	target        testkit.Target
 	body          *unstructured.Unstructured // may be empty
 	preconditions metav1.Preconditions
@@ -58,7 +58,7 @@ func (x *exchange) operation() string {
 	return x.method + " " + x.target.Resource
 }
 
-// send lets the API server answer a request, unless a fault does, and checks the rules.
+// send gets the response from the API server, or from a fault, and checks the rules.
 func (w *worker) send(r *http.Request, x *exchange) (response *http.Response, lost bool) {
 	x.at = time.Now()
 	w.checkRate(x)
@@ -77,7 +77,7 @@ func (w *worker) send(r *http.Request, x *exchange) (response *http.Response, lo
 	return response, w.faults && !w.resting && w.chance(10)
 }
 
-// receive notes the response.
+// receive records that the reconcile has the response.
 func (w *worker) receive(x *exchange) {
 	x.received = true
 	if x.method == http.MethodGet && x.target.Resource == "deployments" && x.after != nil && x.target.Name == w.seen.foo.Spec.DeploymentName {

@@ -57,7 +57,7 @@ var fields = []field{
 	{"foos", "status.availableReplicas", int64(7)},
 }
 
-// in reports whether an object has the value.
+// in reports whether an object's field has the value.
 func (f *field) in(object *unstructured.Unstructured) bool {
 	value, _, _ := unstructured.NestedFieldNoCopy(object.Object, strings.Split(f.path, ".")...)
 	return reflect.DeepEqual(value, f.value)

@@ -29,7 +29,7 @@ type process struct {
 	*sequence
 	name       string
 	ctx        context.Context
-	kill       context.CancelFunc // No request and no response passes any more.
+	kill       context.CancelFunc // After it no request and no response passes.
 	reconciler *foo.Reconciler
 }
 
@@ -78,7 +78,7 @@ func (s *sequence) takeOver() bool {
 
 type workerKey struct{}
 
-// worker is one reconcile.
+// worker is a running reconcile.
 type worker struct {
 	*process
 	key  cache.ObjectName
@@ -102,7 +102,7 @@ func (p *process) reconcile(ctx context.Context, key cache.ObjectName) (requeueA
 	if after := text(stored); after != before {
 		p.breaks("an object of a store was changed\nbefore %s\nafter  %s", before, after)
 	}
-	if ctx.Err() == nil && p.ctx.Err() == nil { // Otherwise several reconciles may end at once.
+	if ctx.Err() == nil && p.ctx.Err() == nil { // After a kill several reconciles may end at once, in any order.
 		p.note(p.name, "%s: requeue after %v, %v", key, requeueAfter, err)
 	}
 	return requeueAfter, err

@@ -16,16 +16,16 @@ import (
 	"example.com/byhand/internal/tests/oracle"
 )
 
-// seen is what a reconcile can know: the objects of the stores when it begins, and the API server's responses.
+// seen is the state that a reconcile has read: the stores at its beginning, and the API server's responses.
 type seen struct {
 	foo       *v1alpha1.Foo              // may be nil
-	named     *appsv1.Deployment         // the one that the Foo names; may be nil
-	owned     []*appsv1.Deployment       // the ones that it controls
-	stale     bool                       // the API server has no such Foo, or one with a newer spec
+	named     *appsv1.Deployment         // the Deployment that the Foo names; may be nil
+	owned     []*appsv1.Deployment       // the Deployments that the Foo controls
+	stale     bool                       // the Foo in the API server is gone, or has a newer spec
 	confirmed *unstructured.Unstructured // the response of the last GET of the Deployment that the Foo names; may be nil
 }
 
-// sees returns what a reconcile that begins now can know.
+// sees returns the state that a reconcile that begins now reads from the stores.
 func (p *process) sees(key cache.ObjectName) (saw seen) {
 	stored, exists, _ := p.reconciler.FooStore.GetByKey(key.String())
 	if !exists {
@@ -41,7 +41,7 @@ func (p *process) sees(key cache.ObjectName) (saw seen) {
 	return saw
 }
 
-// check checks a request that the API server has answered.
+// check checks a request after the API server's response.
 func (s *sequence) check(x *exchange) {
 	switch foo := x.seen.foo; {
 	case foo == nil:
@@ -59,7 +59,7 @@ func (s *sequence) check(x *exchange) {
 	}
 }
 
-// checkRefusal: a process waits up to 20 s until its stores show its own writes, so these cause no Conflict.
+// checkRefusal: a process waits up to 20 s until its stores show its own writes, so its own writes cause no Conflict.
 func (s *sequence) checkRefusal(x *exchange) {
 	for _, own := range s.writes[x.path] {
 		known := own.process == x.process && own.key == x.key && own.received && time.Since(own.at) < 20*time.Second
@@ -122,7 +122,7 @@ func (s *sequence) checkDelete(x *exchange, foo *v1alpha1.Foo) {
 	replacement := x.seen.confirmed
 	switch {
 	case x.preconditions.UID == nil:
-		s.breaks("deletes whatever has the name")
+		s.breaks("deletes by name, without a UID")
 	case x.seen.stale || x.target.Name == foo.Spec.DeploymentName:
 		s.breaks("deletes the Deployment of a Foo that is gone or has a newer spec")
 	case replacement == nil || controllerOf(replacement) != foo.UID || replacement.GetDeletionTimestamp() != nil:
@@ -130,7 +130,7 @@ func (s *sequence) checkDelete(x *exchange, foo *v1alpha1.Foo) {
 	}
 }
 
-// checkRate: while at most a lasting fault changes anything, an object is written at most 30 times in 15 s.
+// checkRate: if nothing but a lasting fault changes objects, each is written at most 30 times in 15 s.
 func (s *sequence) checkRate(x *exchange) {
 	if !s.resting || x.method == http.MethodGet {
 		return

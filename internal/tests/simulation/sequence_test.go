@@ -54,19 +54,19 @@ type sequence struct {
 	*testing.T
 	rand *rand.Rand
 	api  *testkit.APIServer
-	// The contents of this sequence.
+	// What may happen in this sequence, and the names of Foos and their Deployments.
 	strangers, takeovers, faults bool
-	foos, names                  []string // of Foos, and of their Deployments
+	foos, names                  []string
 
-	process   *process // the one that runs now
+	process   *process // the running process
 	processes int
 	quiet     bool                   // users and strangers do little
-	resting   bool                   // they do nothing
+	resting   bool                   // users and strangers do nothing
 	lasting   fault                  // while resting, for a minute
 	writes    map[string][]*exchange // by path
 	sent      map[string][]time.Time // see checkRate
 
-	wakes  chan struct{} // has an element if somebody has begun to wait
+	wakes  chan struct{} // has an element if a goroutine has begun to wait
 	mu     sync.Mutex    // protects the fields below
 	turns  []*turn
 	trace  []string
@@ -90,7 +90,7 @@ func (s *sequence) run() {
 		s.step(s.everything())
 	}
 	s.resting, s.lasting = true, s.newFault()
-	s.note("test", "nothing comes from outside any more, but %s", s.lasting.what)
+	s.note("test", "users and strangers stop; %s", s.lasting.what)
 	s.settle(time.Minute+time.Duration(s.rand.IntN(30))*time.Second, 1000)
 	s.lasting = fault{}
 	s.note("test", "the fault ends")
@@ -100,13 +100,13 @@ func (s *sequence) run() {
 	s.settle(restTime, 0)
 }
 
-// action does something and returns true, or returns false if it has nothing to do.
+// action is a possible step. do returns false if there is nothing to do.
 type action struct {
 	weight int
 	do     func() bool
 }
 
-// everything returns what may happen in a step. Busy times alternate with quiet times, in which things can settle.
+// everything returns all possible actions. Busy times alternate with quiet times, in which the objects converge.
 func (s *sequence) everything() []action {
 	if s.chance(4) {
 		s.quiet = !s.quiet
@@ -118,7 +118,7 @@ func (s *sequence) everything() []action {
 	return append(s.inside(), action{users, s.userActs}, action{strangers, s.strangerActs}, action{2, s.takeOver}, action{2, s.timePasses})
 }
 
-// inside returns what still happens when nothing comes from outside.
+// inside returns the actions that continue while users and strangers do nothing.
 func (s *sequence) inside() []action {
 	return []action{{50, s.nextTurn}, {4, s.collectorActs}, {5, s.rolloutActs}, {8, s.faultActs}}
 }
@@ -151,7 +151,7 @@ func (s *sequence) settle(d time.Duration, requests int) {
 	sent := 0
 	for s.api.Requests(); s.broken == "" && time.Now().Before(end); sent += len(s.api.Requests()) {
 		if sent > requests {
-			s.breaks("%d requests, at most %d are due", sent, requests)
+			s.breaks("%d requests, want at most %d", sent, requests)
 		}
 		if !s.step(s.inside()) {
 			select { // wait for the next turn
@@ -162,7 +162,7 @@ func (s *sequence) settle(d time.Duration, requests int) {
 	}
 }
 
-// turn is an event, a reconcile, a request or a response that waits.
+// turn is a waiting event, reconcile, request or response.
 type turn struct {
 	what string
 	come chan struct{}
@@ -233,7 +233,7 @@ func (s *sequence) note(who, format string, args ...any) {
 	}
 }
 
-// breaks notes that a rule is broken. Only the first one counts.
+// breaks records that a rule is broken. Only the first broken rule counts.
 func (s *sequence) breaks(format string, args ...any) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -13,7 +13,7 @@ import (
 	"example.com/byhand/internal/run/subprocess"
 )
 
-// asProgram makes the test binary the program.
+// asProgram is the variable with which the test binary runs as the program.
 const asProgram = "REPLAY_TEST_PROGRAM"
 
 func TestMain(m *testing.M) {
@@ -49,7 +49,7 @@ func TestCommand(t *testing.T) {
 	}
 }
 
-// It builds within seconds: it imports only this repository and the standard library.
+// The program builds within seconds: it imports only this repository and the standard library.
 func TestImports(t *testing.T) {
 	output, err := exec.Command("go", "list", "-deps", "-f", "{{if not .Standard}}{{.ImportPath}}{{end}}", ".").Output()
 	if err != nil {
