@@ -446,7 +446,7 @@ func newServer(t *testing.T) *server {
 }
 
 // nothingLeft returns an error with the stack of a goroutine of run, or nil. It ignores goroutines that end
-// with the process: klog's, and those of a queue whose workers never ran.
+// with the process: klog's, and a queue's if its workers never ran.
 func nothingLeft() error {
 	stacks := make([]byte, 1<<20)
 	for stack := range strings.SplitSeq(string(stacks[:runtime.Stack(stacks, true)]), "\n\n") {

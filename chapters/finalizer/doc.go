@@ -12,9 +12,8 @@
 //
 //   - A volume exists only while its Project has the finalizer. So the API server keeps a
 //     Project until its volumes are deleted, even if this program is killed or off.
-//   - A JSON Patch adds or removes the finalizer. It tests that the list has not changed, so
-//     other finalizers stay. If a test fails, the API server rejects the patch, and the
-//     reconcile runs again.
+//   - A JSON Patch adds or removes the finalizer. It tests the list it is based on, so other
+//     finalizers stay: if the test fails, the patch is rejected, and the reconcile runs again.
 //   - Deleted data is lost, so a stale cache must not cause a deletion. A deletionTimestamp is
 //     final, however stale the cache is. Before the program deletes surplus or orphaned
 //     volumes, it asks the API server.

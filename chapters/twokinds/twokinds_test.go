@@ -235,8 +235,7 @@ func TestAnyOrder(t *testing.T) {
 	}
 }
 
-// TestStranger: a foreign Foo is not changed, and does not count. When it is deleted, the Team's Foo is
-// created.
+// TestStranger: a foreign Foo is not changed, and does not count. After its deletion the Team gets a Foo.
 func TestStranger(t *testing.T) {
 	start(t, func(w *world) {
 		w.addSecret(secretType, password)

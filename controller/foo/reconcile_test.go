@@ -262,8 +262,8 @@ func TestRenameWithFinalizers(t *testing.T) {
 	w.sent()
 }
 
-// Just before the controller deletes the old Deployment, another one replaces it under the same
-// name. The replacement stays.
+// Just before the controller deletes the old Deployment, a user recreates it. The new Deployment
+// stays.
 func TestRenameKeepsWhatIsNew(t *testing.T) {
 	w := converged(t, 1)
 	w.set(fooPath+"foo", "renamed", "spec", "deploymentName")
@@ -467,7 +467,7 @@ func TestInvalid(t *testing.T) {
 }
 
 // A Foo without replicas is renamed twice, each time after an autoscaler has scaled its Deployment. The new
-// Deployment gets the previous one's replicas, not those of an older one that still has a finalizer.
+// Deployment gets the previous one's replicas, not the replicas of an older one with a finalizer.
 func TestRenameKeepsNumber(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t)
@@ -510,8 +510,7 @@ func TestAnswerOfAnotherCluster(t *testing.T) {
 
 var _ controller.Reconcile = (&foo.Reconciler{}).Reconcile
 
-// A user scales the Foo, deletes its Deployment, then scales the Deployment. The controller corrects each
-// change at once: three changes are not a conflict with another controller.
+// A user scales the Foo, deletes its Deployment, then scales the Deployment. No write counts as reverted.
 func TestUserIsNoFight(t *testing.T) {
 	w := converged(t, 1)
 	w.set(fooPath+"foo", int64(3), "spec", "replicas")

@@ -64,7 +64,7 @@ func (s *sequence) checkRefusal(x *exchange) {
 	for _, own := range s.writes[x.path] {
 		known := own.process == x.process && own.key == x.key && own.received && time.Since(own.at) < 20*time.Second
 		if known && x.method == http.MethodPut && own.method == http.MethodPut && version(own.after) > version(x.body) {
-			s.breaks("refused because of its own write, v%d", version(own.after))
+			s.breaks("Conflict with the process's own write, v%d", version(own.after))
 		}
 		if known && x.method == http.MethodDelete && own.method == http.MethodDelete && *x.preconditions.UID == own.before.GetUID() {
 			s.breaks("deletes an object again that it deleted itself")
