@@ -10,8 +10,8 @@ import (
 	"text/template"
 )
 
-// ownPackage is a package of api whose DeepCopy methods are compared with the ones that
-// deepcopy-gen writes for the same types.go.
+// ownPackage is a package of api. The test compares its DeepCopy methods with the methods that
+// deepcopy-gen generates for the same types.go.
 type ownPackage struct {
 	// Name is the package's unique name, Folder its folder below api.
 	Name, Folder string
@@ -77,7 +77,7 @@ func tagged(t *testing.T, types, dir string) {
 	if err := os.Mkdir(dir, 0o755); err != nil {
 		t.Fatal(err)
 	}
-	// The generator uses a folder's name as its package's.
+	// The generator uses the folder's name as the package's name.
 	name := "package " + filepath.Base(dir)
 	store(t, filepath.Join(dir, "types.go"), clause.ReplaceAllString(text, name))
 	store(t, filepath.Join(dir, "doc.go"), "// +k8s:deepcopy-gen=package\n\n"+name+"\n")

@@ -89,7 +89,7 @@ func TestOfficialExampleOnOurController(t *testing.T) {
 	}
 	available(1)
 
-	// Scale it: the update comes from a client with fewer status fields than ours.
+	// Scale the Foo: the update comes from a client with fewer status fields than ours.
 	foo, err := foos.Get(t.Context(), example.Name, metav1.GetOptions{})
 	if err != nil {
 		t.Fatal(err)
@@ -108,7 +108,7 @@ func TestOfficialExampleOnOurController(t *testing.T) {
 // startController builds and runs our controller until the test ends.
 func startController(t *testing.T, namespace string) {
 	t.Helper()
-	// make builds it there, too: an up-to-date program is not linked again.
+	// make builds the program at this path, too: an up-to-date program is not linked again.
 	binary := filepath.Join("..", "..", "bin", "byhand")
 	build := exec.Command("go", "build", "-o", filepath.Join("bin", "byhand"), ".")
 	build.Dir = "../.."

@@ -77,9 +77,9 @@ func newFiller() *randfill.Filler {
 	return randfill.NewWithSeed(*seed).NumElements(0, 2).Funcs(
 		func(text *string, c randfill.Continue) { *text = texts[c.Intn(len(texts))] },
 		func(kind *types.PatchType, c randfill.Continue) { *kind = patches[c.Intn(len(patches))] },
-		// Some are timeouts in seconds.
+		// Some numbers are timeouts in seconds.
 		func(number *int64, c randfill.Continue) { *number = 30 * c.Int63n(2) },
-		// Its bytes must be JSON.
+		// FieldsV1 must be JSON, so it stays empty.
 		func(*metav1.FieldsV1, randfill.Continue) {},
 	)
 }
@@ -149,7 +149,7 @@ func TestWireEqualsGenerated(t *testing.T) {
 			requests += len(sent)
 		}
 		if t.Logf("%s: %d requests", verb.Name, requests); requests < 40 {
-			t.Errorf("%s: chance left out most requests", verb.Name)
+			t.Errorf("%s: most random calls sent no request", verb.Name)
 		}
 	}
 }

@@ -107,7 +107,7 @@ func TestReconcile(t *testing.T) {
 	w.reason(v1alpha1.ReasonWaitingForReplicas)
 	w.reconcile()
 
-	// A new number of replicas: the Deployment, and the status about it.
+	// A new number of replicas: a write of the Deployment and of the status.
 	w.edit(func(foo *v1alpha1.Foo) { foo.Spec.Replicas = new(int32(3)) })
 	w.reconcile("update first", "status of foo")
 	w.reconcile()
