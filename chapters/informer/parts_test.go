@@ -94,7 +94,7 @@ func TestWhatGrows(t *testing.T) {
 			w.end()
 			t.Logf("client-go=%s: %d bytes for each change of a Foo, and %d key in the queue", swapped, each, len(queue.dirty))
 			if each < 200 || each > 2000 || len(queue.dirty) != 1 {
-				t.Error("the README has different numbers")
+				t.Error("README.md has different numbers")
 			}
 		})
 	}
