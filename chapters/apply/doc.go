@@ -4,14 +4,14 @@
 //
 //	cd chapters && go run ./apply --kubeconfig FILE --way=apply --beside=3s
 //
-// Its neighbors are the core's: package informer reports changes of Foos and their
-// Deployments, package controller has the queue and the workers, package clientset sends the
-// status. New here are the ways to write, and the record of each field's owner.
+// It uses packages of the Foo controller: informer reports changes of Foos and their
+// Deployments, controller has the queue and the workers, clientset sends the status. The ways
+// to write, and the record of each field's owner, are new.
 //
 // # Properties
 //
 //   - All four ways ask for the same. None writes if nothing differs.
-//   - A Foo without spec.replicas leaves the number to others. It does not change.
+//   - If a Foo has no spec.replicas, the program never changes the Deployment's number.
 //   - A conflict with the owner of a field is logged and not retried: the same request would get
 //     the same response until the owner writes the Deployment, and that is an event.
 //   - status.observedGeneration follows once the whole desired state is written.
@@ -21,8 +21,7 @@
 //   - The whole program uses one field manager, with one apply per object. A second apply under
 //     the same name, with other fields, would remove the first one's fields.
 //   - Without --force, one field of another owner blocks all others: an apply is atomic.
-//   - A strategic merge patch and an Update leave fields that this program no longer sets in old
-//     Deployments. An apply removes them.
+//   - Only an apply removes a field from a Deployment when this program no longer sets it.
 //   - Apply creates a missing Deployment and changes an existing one, so the program reads it
 //     first. It changes one that another client creates between the two requests.
 //   - The status is the same that the core writes. Do not run both for the same Foos.

@@ -46,15 +46,15 @@ func TestFourWays(t *testing.T) {
 	}
 }
 
-// document is the JSON a client sends: a Deployment with these fields of its spec and, after
-// semicolons, of its container and its metadata.
+// document returns a Deployment as JSON. Its argument lists fields: "SPEC;CONTAINER;METADATA", in which
+// the last ones may be missing.
 func document(what string) string {
 	parts := strings.Split(what+";;", ";")
 	return fmt.Sprintf(`{"apiVersion":"apps/v1","kind":"Deployment","metadata":{%s"name":"d"},"spec":{%s"selector":{"matchLabels":{"a":"b"}},
 		"template":{"metadata":{"labels":{"a":"b"}},"spec":{"containers":[{%s,"image":"c"}]}}}}`, parts[2], parts[0], cmp.Or(parts[1], `"name":"c"`))
 }
 
-// step is one client's action: it sends a document as an apply, or as who says, such as "a by update".
+// step is one client's action: it applies a document, unless who names another way: "a by update".
 type step struct{ who, what string }
 
 func (w *world) do(s step) (err error) {
@@ -100,7 +100,7 @@ func TestApply(t *testing.T) {
 			`conflict with "autoscaler" with subresource "scale" using apps/v1: .spec.replicas`, "6 [autoscaler Update] [c]"},
 		{"force takes it from all other owners", []step{{"a", five}, {"b", five}, {"c by force", six}}, "", "6 [c Apply] [c]"},
 		{"a new name: the old one's fields stay", []step{{"a-v1", five}, {"a-v2", ""}}, "", "5 [a-v1 Apply] [c]"},
-		{"after an Update of the same name, too", []step{{"b", ""}, {"a by update", five}, {"a", five}, {"a", ""}}, "", "5 [a Update] [c]"},
+		{"after an Update by the same manager, an apply does not remove it", []step{{"b", ""}, {"a by update", five}, {"a", five}, {"a", ""}}, "", "5 [a Update] [c]"},
 		{"migrated, it is owned once", []step{{"foo by update", ""}, {"foo by apply", ""}}, "", "2 [byhand-apply Apply] [nginx]"},
 		{"an Update of an object built from scratch", []step{{"a", five + `;"name":"sidecar","image":"c"},{"name":"c"`}, {"b by update", ""}}, "", "1 [b Update] [c]"},
 		{"an object that was read cannot be applied", []step{{"a", five}, {"a", `;;"managedFields":[{"manager":"a"}],`}}, "metadata.managedFields must be nil", "5 [a Apply] [c]"},

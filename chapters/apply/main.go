@@ -74,7 +74,7 @@ func run(ctx context.Context) error {
 	}
 	kube := kubernetes.NewForConfigOrDie(config)
 
-	// The core's informers, queue and workers, with this reconcile.
+	// The Foo controller's informers, queue and workers, with this reconcile.
 	queue := observe.Queue(kinds.Foo, controller.NewQueue("foo"))
 	foos := informer.NewFoos(client, *namespace, resync, controller.EnqueueObject(queue))
 	deployments := informer.NewDeployments(kube, *namespace, resync, controller.EnqueueOwner(queue, v1alpha1.Kind("Foo"), informer.FoosNaming(foos.Store)))
@@ -87,7 +87,7 @@ func run(ctx context.Context) error {
 	if *every > 0 {
 		go beside(ctx, *every, kube.AppsV1(), foos.Store, deployments.Store)
 	}
-	fmt.Printf("ready: %d Foos, written by %s (Ctrl-C stops)\n", len(foos.Store.ListKeys()), *way)
+	fmt.Printf("ready: %d Foos, --way=%s (Ctrl-C stops)\n", len(foos.Store.ListKeys()), *way)
 	controller.New(queue, observe.Reconcile(kinds.Foo, &reconciler{client.SamplecontrollerV1alpha1(), kube.AppsV1(), foos.Store, *way, *force}).Reconcile).Run(ctx, workers)
 	return nil
 }
@@ -102,8 +102,8 @@ func scale(ctx context.Context, client appsv1client.DeploymentInterface, name st
 	return err
 }
 
-// beside scales and labels each Deployment that a Foo controls until ctx is done. The next
-// round replaces failed writes.
+// beside scales and labels each Deployment that a Foo controls until ctx is done. It ignores
+// errors: the next round writes again.
 func beside(ctx context.Context, every time.Duration, client appsv1client.DeploymentsGetter, foos cache.Store, deployments cache.Indexer) {
 	round := 0
 	wait.UntilWithContext(ctx, func(ctx context.Context) {

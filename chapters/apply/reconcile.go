@@ -32,14 +32,14 @@ import (
 // never change: an apply under a new name does not remove fields owned under the old one.
 const manager = "byhand-apply"
 
-// errAnother is the error for a response that is not the written object. A client decodes any kind.
+// errAnother reports a response that is not the written object: a client does not check the kind.
 var errAnother = errors.New("the response is a different object")
 
 // reconciler gives each Foo its Deployment. All fields must be set.
 type reconciler struct {
 	foos        clientset.FoosGetter
 	deployments appsv1client.DeploymentsGetter
-	fooStore    cache.Store // the cache
+	fooStore    cache.Store // the informer's Store
 	way         string      // update, merge, strategic or apply
 	force       bool        // if way is apply
 }
@@ -52,7 +52,7 @@ func (r *reconciler) Reconcile(ctx context.Context, key cache.ObjectName) (reque
 	}
 	foo := stored.(*v1alpha1.Foo)
 
-	// The core's cache has no managedFields, so read the Deployment. The read also protects another
+	// The informer's Store has no managedFields, so read the Deployment. The read also protects another
 	// owner's Deployment from the first apply.
 	client := r.deployments.Deployments(foo.Namespace)
 	live, err := client.Get(ctx, foo.Spec.DeploymentName, metav1.GetOptions{})
@@ -71,9 +71,9 @@ func (r *reconciler) Reconcile(ctx context.Context, key cache.ObjectName) (reque
 		klog.FromContext(ctx).Info("Nothing is applied", "key", key, "reason", err)
 		return 0, nil
 	case err != nil:
-		return 0, fmt.Errorf("%s the Deployment of Foo %s: %w", r.way, key, err)
+		return 0, fmt.Errorf("write the Deployment of Foo %s, --way=%s: %w", key, r.way, err)
 	case !metav1.IsControlledBy(written, foo):
-		return 0, fmt.Errorf("%s the Deployment of Foo %s: %w", r.way, key, errAnother)
+		return 0, fmt.Errorf("write the Deployment of Foo %s, --way=%s: %w", key, r.way, errAnother)
 	case foo.Status.ObservedGeneration == foo.Generation:
 		return 0, nil
 	}
