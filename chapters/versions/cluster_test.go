@@ -33,7 +33,7 @@ func newCluster(t *testing.T) *cluster {
 	return c
 }
 
-// start runs the program until the API server serves both versions.
+// start starts the program and waits until the API server serves both versions.
 func (c *cluster) start() *chaptertest.Program {
 	c.Helper()
 	p := c.Start("--kubeconfig", c.account)
@@ -41,8 +41,8 @@ func (c *cluster) start() *chaptertest.Program {
 	return p
 }
 
-// migrate writes every Pizza again, and then updates the definition's status. It takes seconds; a
-// StorageVersionMigration does it safely. No other client writes here.
+// migrate writes every Pizza again, and then updates the CRD's status. It is faster than a
+// StorageVersionMigration, but safe only while no other client writes.
 func (c *cluster) migrate(version string) {
 	c.Helper()
 	time.Sleep(2 * time.Second) // until the API server has seen the switch

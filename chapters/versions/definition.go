@@ -105,8 +105,8 @@ func (a *api) install(ctx context.Context, url string, bundle []byte) error {
 	})
 }
 
-// leave changes the definition for the time without this process, unless another process has
-// replaced it, and reports the change. Only the storage version is served, which needs no
+// leave prepares the CRD for this process's exit, unless another process has replaced the
+// webhook, and reports the change. Only the storage version is served, which needs no
 // conversion. The webhook is removed only if every Pizza is stored as v1alpha1, as in
 // config/crd. Otherwise applying that file again would produce objects with one version's
 // fields and the other's name; a failing request is better.

@@ -87,9 +87,9 @@ func TestLeave(t *testing.T) {
 		awaits                    []exchange
 		did                       string
 	}{
-		{"as it began", says(t, "v1alpha1", "v1alpha1"), serves(true, false) + none, onlyAlpha, "removed: "},
+		{"without a migration", says(t, "v1alpha1", "v1alpha1"), serves(true, false) + none, onlyAlpha, "removed: "},
 		{"after a migration", says(t, "v1beta1", "v1beta1"), serves(false, true) + "]", onlyBeta, "kept: "},
-		{"before one back", says(t, "v1alpha1", "v1beta1", "v1alpha1"), serves(true, false) + "]", onlyAlpha, "kept: "},
+		{"during a migration back", says(t, "v1alpha1", "v1beta1", "v1alpha1"), serves(true, false) + "]", onlyAlpha, "kept: "},
 		{"another process is the webhook", strings.Replace(says(t, "v1alpha1", "v1alpha1"), address, "https://127.0.0.1:2/convert", 1), "", nil, "unchanged: "},
 	} {
 		t.Run(test.reason, func(t *testing.T) {

@@ -3,8 +3,8 @@
 //
 //	cd chapters && go run ./versions --kubeconfig FILE
 //
-// Its neighbors: package conversion (chapters/restaurant) has the two functions that
-// convert, and their properties. Package webhook has the HTTPS server and its limits.
+// Package conversion (chapters/restaurant) has the two functions that convert, and their
+// properties. Package webhook has the HTTPS server and its limits.
 //
 // # Properties
 //
@@ -13,13 +13,13 @@
 //   - The server responds until the API server stops calling it.
 //   - The webhook is removed only if every Pizza is stored as v1alpha1, as config/crd
 //     specifies. Otherwise it stays, and only the storage version is served.
-//   - A review has at most 10 MB and takes at most 8 seconds, and 4 run at the same time.
+//   - A review has at most 10 MB and takes at most 8 seconds. At most 4 run at the same time.
 //
 // # Limitations
 //
 //   - If killed, it leaves a webhook that does not respond: README.md explains what to do.
 //   - If several processes run, the one that started last converts. The others change nothing
-//     at their end.
+//     at exit.
 //   - It writes the definition only at its start and end. If another client removes the webhook,
 //     restart it.
 package main

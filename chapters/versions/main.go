@@ -20,7 +20,7 @@ import (
 	"example.com/byhand/kit/serve"
 )
 
-// farewell limits the end: the change of the definition, and the wait until the API server
+// farewell limits the shutdown: the change of the CRD, and the wait until the API server
 // has seen it.
 const farewell = 20 * time.Second
 
@@ -56,7 +56,7 @@ func run(ctx context.Context, kubeconfig string, stdout io.Writer) error {
 	return converts(ctx, &api{client.RESTClient()}, log.New(stdout, "", log.Ltime|log.Lmicroseconds))
 }
 
-// converts serves reviews until ctx is done, and removes its webhook from the cluster at the end.
+// converts serves reviews until ctx is done, and then removes its webhook from the cluster.
 func converts(ctx context.Context, requests *api, logger *log.Logger) error {
 	certificate, err := serve.NewCertificate([]string{"127.0.0.1"}, serve.Lifetime)
 	if err != nil {
@@ -67,7 +67,7 @@ func converts(ctx context.Context, requests *api, logger *log.Logger) error {
 		return err
 	}
 
-	// At the end the definition drops the webhook, then the server stops. In the other order
+	// At exit the CRD drops the webhook, then the server stops. In the other order
 	// requests would fail in between.
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -91,7 +91,7 @@ func converts(ctx context.Context, requests *api, logger *log.Logger) error {
 		<-ctx.Done()
 	}
 	if ctx.Err() != nil {
-		err = nil // a requested end, or the server's error explains it
+		err = nil // the exit was requested, or server.Run returns the reason
 	}
 	// Even after an error: a failed request may have arrived.
 	err = errors.Join(err, takeAway(context.WithoutCancel(ctx), url, requests, logger))

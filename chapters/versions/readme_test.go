@@ -11,7 +11,7 @@ import (
 	"example.com/byhand/chapters/internal/chaptertest"
 )
 
-// readmeDeadline limits a README command until its output is right: a migration takes half a minute,
+// readmeDeadline limits how long a README command is retried for the wanted output: a migration takes half a minute,
 // a stuck namespace one or two.
 const readmeDeadline = 4 * time.Minute
 
