@@ -37,7 +37,7 @@ func TestMine(t *testing.T) {
 	for _, test := range []struct{ caught, file, before, after string }{
 		{caught: ""},
 		{"drift", "reconcile.go", "exists && equality.Semantic.DeepEqual(before, desired)", "exists"},
-		{"dying", "reconcile.go", "w.DeletionTimestamp != nil", "false"},
+		{"terminating", "reconcile.go", "w.DeletionTimestamp != nil", "false"},
 		{"refused-with-ids", "reconcile.go", `"an object cannot be written: the log says why"`, "err.Error()"},
 		{"fault-free", "register.go", `WithKind("Widget")`, `WithKind("Widgets")`},
 		{"name-taken", "reconcile.go", "if !metav1.IsControlledBy(before, w) {", "if false {"},

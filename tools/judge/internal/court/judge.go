@@ -127,7 +127,7 @@ func resultOf(ctx context.Context, w *stage.World, sc *stage.Scenario) (verdict.
 	r := newResult(sc, s, why, time.Since(begin))
 	r.Slow = len(w.Canary.Slow(begin)) > 0
 	if seen, repeated := w.Judge.Once.Load(sc.Name); repeated && !r.Short() {
-		remark := fmt.Sprintf("%s failed in parallel and passed alone, so it does not count: %s", sc.Name, seen)
+		remark := fmt.Sprintf("%s failed in parallel, then passed alone. The failure does not count: %s", sc.Name, seen)
 		if strings.Contains(remark, "address already in use") {
 			remark = "Two copies of the program use the same port, so some scenarios ran twice: use a free port (0), or JUDGE='-beside 1'"
 		}
@@ -147,7 +147,7 @@ func forget(w *stage.World, sc *stage.Scenario, r verdict.Result) {
 }
 
 // helpless is the reason to judge nothing more.
-const helpless = "even without a fault the program does not reach the required state"
+const helpless = "even without faults the program does not reach the required state"
 
 func play(ctx context.Context, w *stage.World, sc *stage.Scenario) (*stage.Stage, error) {
 	switch {

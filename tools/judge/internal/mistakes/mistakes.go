@@ -37,7 +37,7 @@ var All = []Mistake{
 	{Name: "the key has no namespace", Before: `foo.Namespace + "/" + foo.Spec.DeploymentName`, After: `foo.Spec.DeploymentName`,
 		Scenario: "scale", Says: "Is the key namespace/name", File: "controller/handlers.go"},
 	{Name: "a Deployment of the store is changed", Before: "current.DeepCopy()", After: "current",
-		Scenario: "image-changed", Script: "drift", Says: "change a DeepCopy of it", File: deployment},
+		Scenario: "image-changed", Script: "drift", Says: "so change a DeepCopy", File: deployment},
 	{Name: "a Foo of the store is changed", Before: "\tfoo = foo.DeepCopy()\n", After: "",
 		Scenario: "overloaded", Says: "set in a DeepCopy", File: "controller/foo/status.go"},
 	{Name: "no owner reference", Before: "d.OwnerReferences =", After: "_ =",

@@ -59,7 +59,7 @@ func learn(ctx context.Context, t *stage.Told, play player) verdict.Result {
 			before = t.Ends
 		}
 	}
-	stage.Check(errors.New("without a fault the script ends in a different state each time"))
+	stage.Check(errors.New("even without faults the script ends in a different state each time"))
 	return verdict.Result{}
 }
 
@@ -70,7 +70,7 @@ func learned(s *stage.Stage) {
 	for i := range t.Steps {
 		plays(i)(s)
 		if !s.Quiet(silence, patienceAtRest) {
-			s.Fail(verdict.Found(P2, verdict.Noisy, time.Now(), "%s has ended, and for %s the program has not been silent for %s. Nothing else is judged.", lastStep(s), patienceAtRest, silence))
+			s.Fail(verdict.Found(P2, verdict.Noisy, time.Now(), "After %s the judge waited %s, but the program was never silent for %s. Nothing else is judged.", lastStep(s), patienceAtRest, silence))
 		}
 		t.Ends = append(t.Ends, ended(s))
 		counted(s)
@@ -109,7 +109,7 @@ func ended(s *stage.Stage) (is stage.End) {
 		}
 		return owned || len(is.Made) == 0
 	}) {
-		s.Find(verdict.Found(P4, verdict.Orphaned, time.Now(), "%s deleted the last object of the user. %s later these objects remain:%s.", lastStep(s), collecting, left))
+		s.Find(verdict.Found(P4, verdict.Orphaned, time.Now(), "In %s the last object of the user was deleted. %s later these objects remain:%s.", lastStep(s), collecting, left))
 	}
 	is.Writes = s.Tries(s.Part.Began)
 	return is
@@ -148,7 +148,7 @@ func count(s *stage.Stage, sent []verdict.Request) {
 		// there were too many only if it also created more.
 		overlap := usual.most > max(before[resource], usual.end)
 		if n.most > usual.most && (!overlap || n.created > usual.created) {
-			s.Find(verdict.Found(P3, verdict.Twice, time.Now(), "In %s there were %d %s at the same time; without a fault there were at most %d.", lastStep(s), n.most, resource, usual.most))
+			s.Find(verdict.Found(P3, verdict.Twice, time.Now(), "In %s there were %d %s at the same time; without faults there were at most %d.", lastStep(s), n.most, resource, usual.most))
 		}
 	}
 }
@@ -225,7 +225,7 @@ func learnHistory(ctx context.Context, t *stage.Told, play player) {
 
 // print writes the learned results: the values of each new object, and each change.
 func print(t *stage.Told, w io.Writer) {
-	fmt.Fprintf(w, "# Learned from %s without a fault. The judge compares each run with this result. Check it: the judge cannot find a mistake that is already here.\n", t.File)
+	fmt.Fprintf(w, "# The result of %s without injected faults. The judge compares each run with this result. Check it: the judge cannot find a mistake that is already here.\n", t.File)
 	before := script.Snapshot{}
 	for i, end := range t.Ends {
 		fmt.Fprintf(w, "%s: # %d writes\n", t.Steps[i].Name, len(end.Writes))
@@ -244,7 +244,7 @@ func print(t *stage.Told, w io.Writer) {
 		}
 		before = end.Stored
 	}
-	fmt.Fprintf(w, "# The program reads: %s\n# Ignored, because they differ between two runs: %s\n# Ignored in runs that start late, because they depend on earlier events: %s\n# Objects with generated names: %s\n\n",
+	fmt.Fprintf(w, "# The program reads: %s\n# Ignored values, because they differ between two runs: %s\n# Ignored values if the program starts late, because they depend on earlier events: %s\n# Objects with generated names: %s\n\n",
 		listed(stage.Names(t.Resources())), listed(slices.Sorted(maps.Keys(t.Masked))), listed(slices.Sorted(maps.Keys(t.History))), listed(slices.Sorted(maps.Keys(t.Generated))))
 }
 

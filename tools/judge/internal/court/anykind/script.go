@@ -105,7 +105,7 @@ func differs(s *stage.Stage, bound time.Duration, all []script.Difference) verdi
 	if l == verdict.Different && strings.HasPrefix(s.Scenario.Name, "fresh-") {
 		l = verdict.Late
 	}
-	f := verdict.Found(p, l, time.Now(), "%s after %s, these differ from the run without a fault:\n%s", bound, lastStep(s), strings.Join(lines[:min(len(lines), stage.MostLines)], "\n"))
+	f := verdict.Found(p, l, time.Now(), "%s after %s these values differ from the run without faults:\n%s", bound, lastStep(s), strings.Join(lines[:min(len(lines), stage.MostLines)], "\n"))
 	f.Allow = allow
 	return f
 }

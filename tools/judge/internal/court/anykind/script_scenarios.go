@@ -23,7 +23,7 @@ import (
 	"example.com/byhand/tools/judge/script"
 )
 
-var faultFree = stage.Scenario{Name: scenario.FaultFree, What: "The script without a fault.", Judged: P1 | P2 | P3 | P4 | P7, Calibrates: true, Steps: []stage.Step{learned}}
+var faultFree = stage.Scenario{Name: scenario.FaultFree, What: "The script, with no fault injected.", Judged: P1 | P2 | P3 | P4 | P7, Calibrates: true, Steps: []stage.Step{learned}}
 
 // Scenarios returns the scenarios of a script about any kind.
 func Scenarios(t *stage.Told) []stage.Scenario {
@@ -33,9 +33,9 @@ func Scenarios(t *stage.Told) []stage.Scenario {
 		all = append(all, stage.Scenario{Name: name, What: what, Judged: P1 | P4 | P6 | P7 | more, Steps: steps})
 	}
 	n := len(t.Steps)
-	add(P3, "killed-before-write", "The program is killed (SIGKILL) instead of each different write, once, and restarted.", onFirst(testkit.KillBefore), steps(n, asTold), met)
-	add(P3, "killed-after-write", "The program is killed (SIGKILL) after each different write, before the response, once, and restarted.", onFirst(testkit.KillAfter), steps(n, asTold), met)
-	add(P3, "answer-lost", "Each different write takes effect, and its response is lost, once.", onFirst(testkit.LoseAnswer), steps(n, asTold), met)
+	add(P3, "killed-before-write", "In each step the program is killed (SIGKILL) just before the first write of each method and path, and restarted.", onFirst(testkit.KillBefore), steps(n, asTold), met)
+	add(P3, "killed-after-write", "In each step the program is killed (SIGKILL) after the first write of each method and path, but before the response, and restarted.", onFirst(testkit.KillAfter), steps(n, asTold), met)
+	add(P3, "answer-lost", "In each step the first write of each method and path takes effect, but its response is lost.", onFirst(testkit.LoseAnswer), steps(n, asTold), met)
 	add(0, "down", "The program is down in each step.", steps(n, func(s *stage.Stage, i int) {
 		begin, end := during(never, plays(i))
 		s.Take(scenario.WhileDown(begin), end, keeps)
@@ -45,11 +45,11 @@ func Scenarios(t *stage.Told) []stage.Scenario {
 			add(0, "fresh-"+step.Name, "The program starts for the first time after step "+step.Name+".", startsAfter(i), keeps)
 		}
 	}
-	add(P3, "refused-403", "In each step it may not write (403), for 6 s.", steps(n, refused(http.StatusForbidden)), met)
-	add(P3, "refused-422", "In each step a policy rejects its writes (422), for 6 s.", steps(n, refused(http.StatusUnprocessableEntity)), met)
-	add(P3, "refused-500", "In each step a webhook does not respond (500), so its writes fail, for 6 s.", steps(n, refused(http.StatusInternalServerError)), met)
-	add(P3, "refused-create", "In each step a quota is full, so the program cannot create objects (403), for 6 s.", steps(n, refused(http.StatusForbidden, http.MethodPost)), met)
-	add(P3, "refused-with-ids", "In each step a webhook denies the program's objects for 6 s, each time with a new identifier. The program does not write each message into a status.", steps(n, func(s *stage.Stage, i int) {
+	add(P3, "refused-403", "For 6 s of each step the program has no permission to write (403).", steps(n, refused(http.StatusForbidden)), met)
+	add(P3, "refused-422", "For 6 s of each step a policy rejects the program's writes (422).", steps(n, refused(http.StatusUnprocessableEntity)), met)
+	add(P3, "refused-500", "For 6 s of each step a webhook does not respond, so the program's writes fail (500).", steps(n, refused(http.StatusInternalServerError)), met)
+	add(P3, "refused-create", "For 6 s of each step a quota is full, so the program cannot create objects (403).", steps(n, refused(http.StatusForbidden, http.MethodPost)), met)
+	add(P3, "refused-with-ids", "For 6 s of each step a webhook denies the program's objects, with a different ID in each message: the program must not write each message into a status.", steps(n, func(s *stage.Stage, i int) {
 		scenario.FewTries(true, 5, verdict.Repeated, func(s *stage.Stage) { refused(scenario.Denied)(s, i) })(s)
 	}), met)
 	disturbed := func(d time.Duration, disturb scenario.Disturbance) stage.Step {
@@ -58,13 +58,13 @@ func Scenarios(t *stage.Told) []stage.Scenario {
 			s.Take(scenario.Disturbed(d, disturb, begin), end, keeps)
 		})
 	}
-	add(0, "overloaded", "In each step half of the requests get 500, 503 or 429, for 10 s.", disturbed(10*time.Second, scenario.Overloaded))
-	add(0, "silent-network", "In each step requests hang for 15 s.", disturbed(15*time.Second, scenario.Hanging(15*time.Second)))
-	add(0, "conflicts", "In each step another client keeps writing each object for 10 s.", steps(n, func(s *stage.Stage, i int) {
+	add(0, "overloaded", "For 10 s of each step half of the requests get 500, 503 or 429.", disturbed(10*time.Second, scenario.Overloaded))
+	add(0, "silent-network", "For 15 s of each step requests hang.", disturbed(15*time.Second, scenario.Hanging(15*time.Second)))
+	add(0, "conflicts", "For 10 s of each step another client keeps writing each object.", steps(n, func(s *stage.Stage, i int) {
 		begin, end := during(never, plays(i))
 		s.Take(scenario.Contended(10*time.Second, begin), end, keeps)
 	}))
-	add(P3, "own-writes-unseen", "In each step the watches of the program's objects deliver nothing for 8 s: the program does not see its own writes.", makes, steps(n, unseen))
+	add(P3, "own-writes-unseen", "For 8 s of each step the watches of the program's objects deliver nothing, so the program does not see its own writes.", makes, steps(n, unseen))
 	add(0, "two-at-a-time", "A second process of the same command runs together with the first, which is killed after the first step.", scenario.Second, steps(n, func(s *stage.Stage, i int) {
 		s.Take(plays(i), keeps)
 		if i == 0 {
@@ -73,15 +73,15 @@ func Scenarios(t *stage.Told) []stage.Scenario {
 	}))
 	if n > 1 {
 		add(0, "events-missed", "The watches are cut, and reads fail, while the script continues after its first step. The old watches cannot be resumed (410 Gone).", missed)
-		add(0, "stale-start", "The program starts after each step, and its first list of the user's objects is old: from before the step, and from when one of them was being deleted. The API server rejects streaming lists.", steps(n, stale), met)
+		add(0, "stale-start", "After each step the program is restarted, and its first list of the user's objects is stale, from before the step. If one of them was being deleted, a second restart has a list from that moment. The API server rejects streaming lists.", steps(n, stale), met)
 	}
-	add(P2, "restart", "The program is restarted, and nothing has changed: it writes nothing.", atMost, silently(scenario.WhileDown(), (*stage.Stage).Ready, scenario.Wait(12*time.Second)), keeps)
-	add(P2, "idle", "Nothing happens for 65 s: the program writes nothing.", atMost, silently(scenario.Wait(65*time.Second)))
-	add(0, "drift", "A user changes each value that the program has set.", atMost, driftEach, keepsAfterFight)
-	add(0, "deleted", "A user deletes the program's objects.", makes, atMost, deleteMade, keeps)
-	add(P2|P5, "name-taken", "Other clients' objects have the names of the program's objects. They change, and are then deleted.", makes, namesTaken)
-	add(0, "dying", "The user's objects are being deleted, and a finalizer keeps them. Then their dependents are deleted: the program does not recreate them.", makes, atMost, die)
-	add(0, "set-back", "Another controller changes a value back whenever the program sets it. The program does not write endlessly.", atMost, opposeFirst)
+	add(P2, "restart", "The program is restarted, and nothing has changed: it must write nothing.", atMost, silently(scenario.WhileDown(), (*stage.Stage).Ready, scenario.Wait(12*time.Second)), keeps)
+	add(P2, "idle", "Nothing happens for 65 s: the program must write nothing.", atMost, silently(scenario.Wait(65*time.Second)))
+	add(0, "drift", "A user changes each value that the program has set: the program must set it back.", atMost, driftEach, keepsAfterFight)
+	add(0, "deleted", "A user deletes the program's objects: the program must recreate them.", makes, atMost, deleteMade, keeps)
+	add(P2|P5, "name-taken", "Other clients' objects have the names of the program's objects: the program must not write them. They change, and are then deleted: the program must create its own.", makes, namesTaken)
+	add(0, "terminating", "The user's objects are being deleted, and a finalizer keeps them. Then their dependents are deleted: the program must not recreate them.", makes, atMost, die)
+	add(0, "set-back", "Another controller reverts each write of one value: the program must not write endlessly.", atMost, opposeFirst)
 	return all
 }
 
@@ -133,7 +133,7 @@ func silently(steps ...stage.Step) stage.Step {
 		begin := time.Now()
 		s.Take(steps...)
 		if writes := s.Tries(begin); len(writes) > 0 {
-			s.Find(verdict.Found(P2, verdict.Noisy, time.Now(), "There is nothing to do, and the program has sent %d writes. The first: %s", len(writes), writes[0].String()))
+			s.Find(verdict.Found(P2, verdict.Noisy, time.Now(), "There was nothing to do, but the program sent %d writes. The first: %s", len(writes), writes[0].String()))
 		}
 	}
 }
@@ -246,7 +246,7 @@ func stale(s *stage.Stage, i int) {
 		return
 	}
 	before := scenario.Version(s)
-	s.Take(plays(i), rests, undoes(before, verdict.Undone, "from before it"), keeps)
+	s.Take(plays(i), rests, undoes(before, verdict.Undone, "from before this step"), keeps)
 	s.Part.Dying = cmp.Or(dyingSince(s, before), s.Part.Dying)
 	if s.Part.Dying != "" {
 		s.Take(undoes(s.Part.Dying, verdict.Mistaken, "in which an object of the user is being deleted"), keeps)
@@ -269,7 +269,7 @@ func undoes(version string, why *verdict.Lesson, when string) stage.Step {
 			}
 		}
 		if len(sent) > 0 {
-			s.Find(verdict.Found(P6, why, time.Now(), "%s had ended, and the program was silent. It was restarted with a list %s, and has sent:\n%s", lastStep(s), when, strings.Join(sent, "\n")))
+			s.Find(verdict.Found(P6, why, time.Now(), "After %s the program was silent. Restarted with a list %s, it sent:\n%s", lastStep(s), when, strings.Join(sent, "\n")))
 		}
 	}
 }
@@ -328,10 +328,10 @@ func driftEach(s *stage.Stage) {
 		stage.Check(stage.NotJudged("the program has set no value that users can change"))
 	}
 	if len(wrong) > enough {
-		wrong, allow = append(wrong[:enough], "  and at least one more; the others were not tried"), allow[:enough]
+		wrong, allow = append(wrong[:enough], "  and at least one more value; the judge stopped after it"), allow[:enough]
 	}
 	if len(wrong) > 0 {
-		f := verdict.Found(P1, verdict.Drifted, time.Now(), "The program has set these values. A user has changed each, and after %s the program has not set it back:\n%s", onItsWay, strings.Join(wrong, "\n"))
+		f := verdict.Found(P1, verdict.Drifted, time.Now(), "A user changed these values of the program, and after %s the program had not set them back:\n%s", onItsWay, strings.Join(wrong, "\n"))
 		f.Allow = allow
 		s.Find(f)
 	}
@@ -403,7 +403,7 @@ func die(s *stage.Stage) {
 	s.Take(rested, deleteMade, rested)
 	for _, o := range itsObjects(s) {
 		if o.GetDeletionTimestamp() == nil { // A deleted object has one, or is gone.
-			s.Find(verdict.Found(P4, verdict.ForTheDying, time.Now(), "The user's objects have a deletionTimestamp, and a finalizer keeps them. Their dependents were deleted, and the program has recreated %s.", o.Name))
+			s.Find(verdict.Found(P4, verdict.ForTheDying, time.Now(), "The user's objects have a deletionTimestamp, and a finalizer keeps them. Their dependents were deleted, but the program recreated %s.", o.Name))
 		}
 	}
 }
@@ -453,12 +453,12 @@ func namesTaken(s *stage.Stage) {
 	}
 	s.Quiet(2*silence, patienceAtRest)
 	if now := accepted(s, s.Begin); len(now) > written {
-		s.Find(verdict.Found(P2, verdict.Noisy, time.Now(), "Other clients' objects have the names of the program's objects. They were changed, and the program has written: %s", now[written].String()))
+		s.Find(verdict.Found(P2, verdict.Noisy, time.Now(), "Other clients' objects have the names of the program's objects. These objects changed, and then the program wrote: %s", now[written].String()))
 	}
 	for _, o := range strangers {
 		for _, r := range accepted(s, s.Begin) {
 			if r.Target.Resource+" "+r.Target.Name == o.Name {
-				s.Find(verdict.Found(P5, verdict.Foreign, r.At, "The program has changed or deleted %s, which belongs to another client: %s", o.Name, r.String()))
+				s.Find(verdict.Found(P5, verdict.Foreign, r.At, "The program changed or deleted %s, which belongs to another client: %s", o.Name, r.String()))
 			}
 		}
 		remove(s, o)

@@ -263,7 +263,7 @@ func (t *Told) word(sc *Scenario, f *verdict.Finding) bool {
 	if t.Controller != "" {
 		again += fmt.Sprintf(" CONTROLLER='%s'", t.Controller)
 	}
-	f.Text += fmt.Sprintf("\nReproduce it: %s. If it is intended, add to %s:\nallow:\n- %s",
+	f.Text += fmt.Sprintf("\nReproduce it: %s. If this is intended, add to %s:\nallow:\n- %s",
 		again, filepath.Base(t.File), strings.Join(f.Allow[:min(len(f.Allow), MostLines)], "\n- "))
 	return true
 }

@@ -26,7 +26,7 @@ func TestWord(t *testing.T) {
 	f := verdict.Found(verdict.P1, verdict.Drifted, time.Now(), "seen")
 	f.Allow = []string{"drift pods .spec.image", "drift desks .spec.seats", "drift desks .spec.seats"}
 	want := "seen\nReproduce it: make judge SCRIPT=desk/judge.yaml JUDGE='-scenario drift' CONTROLLER='./mine -v'. " +
-		"If it is intended, add to judge.yaml:\nallow:\n- drift desks .spec.seats"
+		"If this is intended, add to judge.yaml:\nallow:\n- drift desks .spec.seats"
 	if is := told.word(sc, &f); !is || f.Text != want {
 		t.Errorf("is it a finding? %t: %q, want %q", is, f.Text, want)
 	}

@@ -136,7 +136,7 @@ func (w *World) Perform(ctx context.Context, sc *Scenario, steps ...Step) (*Stag
 	if errors.Is(err, errShort) {
 		err = nil
 		if t := s.Judge.Told; t != nil && !sc.Calibrates && len(s.Findings) > 0 && s.Part.Step >= 0 {
-			s.Remark("the scenario has ended with step %s: later steps are not judged until this is fixed or allowed", t.Steps[s.Part.Step].Name)
+			s.Remark("the scenario ended with step %s: fix or allow this violation to judge the later steps", t.Steps[s.Part.Step].Name)
 		}
 	}
 	return s, err
@@ -250,7 +250,7 @@ func (s *Stage) weigh() {
 		if peak := p.peak(); peak > most {
 			s.Find(verdict.Found(verdict.P7, verdict.Heavy, time.Now(), "The program used %d MiB of memory.", peak>>20))
 		} else if s.Scenario.Name == "thousand" {
-			s.Remark("it used %d MiB of memory", peak>>20)
+			s.Remark("the program used %d MiB of memory", peak>>20)
 		}
 	}
 }

@@ -40,13 +40,13 @@ type property struct {
 // all are the properties, in the order of the columns.
 var all = []property{
 	{P1, "P1", "converges"},
-	{P2, "P2", "is silent"},
-	{P3, "P3", "never two"},
-	{P4, "P4", "no orphan"},
-	{P5, "P5", "nothing foreign"},
-	{P6, "P6", "same end"},
-	{P7, "P7", "bounded"},
-	{P8, "P8", "no delay by bad objects"},
+	{P2, "P2", "writes nothing without need"},
+	{P3, "P3", "no duplicates"},
+	{P4, "P4", "no orphans"},
+	{P5, "P5", "writes only its own objects"},
+	{P6, "P6", "same result after a fault"},
+	{P7, "P7", "few requests, little memory, no exit"},
+	{P8, "P8", "bad objects delay no others"},
 }
 
 // String returns "P1 P3" for P1|P3.

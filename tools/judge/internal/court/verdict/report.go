@@ -102,13 +102,13 @@ func (r *Result) Line() string {
 	return text
 }
 
-// Header returns the meaning of the columns and the first row.
+// Header returns the meaning of the columns and marks, and the first row.
 func Header() string {
 	var names, meanings []string
 	for _, p := range all {
 		names, meanings = append(names, p.name), append(meanings, p.name+" "+p.short)
 	}
-	return strings.Join(meanings, ", ") + "\n" + strings.Repeat(" ", 30) + strings.Join(names, " ")
+	return strings.Join(meanings, "; ") + "\n✓ holds, ✗ is violated, – is not checked\n" + strings.Repeat(" ", 30) + strings.Join(names, " ")
 }
 
 // Add keeps a result and prints its row. of is the number of scenarios.
@@ -132,7 +132,7 @@ func (v *Verdict) Print(w io.Writer) (short int) {
 	})
 	for _, r := range v.Results {
 		if r.NotJudged != "" {
-			fmt.Fprintf(w, "\n%s: not judged: %s\n", r.Scenario, r.NotJudged)
+			fmt.Fprintf(w, "\n%s was not judged: %s\n", r.Scenario, r.NotJudged)
 		}
 	}
 	for _, r := range sorted {
@@ -148,7 +148,7 @@ func (v *Verdict) Print(w io.Writer) (short int) {
 		}
 	}
 	for _, remark := range v.Remarks {
-		fmt.Fprintf(w, "\nBy the way: %s.\n", remark)
+		fmt.Fprintf(w, "\nNote: %s.\n", strings.TrimSuffix(remark, "."))
 	}
 	return len(sorted)
 }
@@ -156,7 +156,7 @@ func (v *Verdict) Print(w io.Writer) (short int) {
 func (v *violation) print(w io.Writer) {
 	fmt.Fprintf(w, "  ✗ %s  %s\n", v.Properties, v.Seen)
 	if len(v.Requests) > 0 {
-		fmt.Fprintf(w, "    The last requests before that:\n      %s\n", strings.Join(v.Requests, "\n      "))
+		fmt.Fprintf(w, "    The program's last requests before the violation:\n      %s\n", strings.Join(v.Requests, "\n      "))
 	}
 	fmt.Fprintf(w, "    Why it matters: %s\n", v.Why)
 	if v.Resembles != "" {
