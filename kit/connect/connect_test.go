@@ -119,14 +119,14 @@ func TestRedirect(t *testing.T) {
 	config.BearerToken = "secret"
 	deployments := kubernetes.NewForConfigOrDie(config).AppsV1().Deployments("default")
 	_, read := deployments.Get(t.Context(), "d", metav1.GetOptions{})
-	// It would become a GET, which succeeds.
+	// After a redirect, Go's client would send a GET for the DELETE, and the GET succeeds.
 	if wrote := deployments.Delete(t.Context(), "d", metav1.DeleteOptions{}); read == nil || wrote == nil {
 		t.Errorf("GET: %v, DELETE: %v, want errors", read, wrote)
 	}
 }
 
-// If a server asks to wait for an hour, the read is retried after half a minute: an informer would get no
-// events for that hour.
+// If a server asks to wait for an hour, the read is retried after half a minute. Otherwise an informer would
+// get no events for an hour.
 func TestPatience(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server := testkit.NewAPIServer()
@@ -184,7 +184,7 @@ func TestMistakes(t *testing.T) {
 	secure.StartTLS()
 	defer secure.Close()
 	ca := base64.StdEncoding.EncodeToString(pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: secure.Certificate().Raw}))
-	// No other test gets a port below 1024.
+	// Nothing listens on port 1: servers of other tests get ports above 1023.
 	const closed = "server: 'https://127.0.0.1:1'"
 	const server = "server: 'http://api.test'"
 	const versionOnly = `{"gitVersion": "v1.37.0"}`
@@ -223,9 +223,9 @@ func TestMistakes(t *testing.T) {
 		{reason: "no proxy listens", kubeconfig: kubeconfigWith(server+", proxy-url: 'http://127.0.0.1:1'", ""), variable: file, want: []string{"the proxy", "proxy-url", "connection refused"}},
 		{reason: "the server is silent", kubeconfig: kubeconfigWith(server, ""), variable: file, want: []string{"http://api.test does not answer", "make cluster"},
 			handler: http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() })},
-		{reason: "other credentials", kubeconfig: kubeconfigWith(server, ""), variable: file, handler: refuse(apierrors.NewUnauthorized("")), want: []string{"401", "credentials"}},
+		{reason: "unknown credentials", kubeconfig: kubeconfigWith(server, ""), variable: file, handler: refuse(apierrors.NewUnauthorized("")), want: []string{"401", "credentials"}},
 		// kubectl supports an auth-provider of this name, so it is no mistake: the request is sent.
-		{reason: "other credentials of OpenID Connect", kubeconfig: kubeconfigWith("server: 'https://api.test'", "auth-provider: {name: oidc, config: {idp-issuer-url: 'https://issuer.test', client-id: c, id-token: "+idToken+"}}"), variable: file,
+		{reason: "unknown credentials of OpenID Connect", kubeconfig: kubeconfigWith("server: 'https://api.test'", "auth-provider: {name: oidc, config: {idp-issuer-url: 'https://issuer.test', client-id: c, id-token: "+idToken+"}}"), variable: file,
 			handler: refuse(apierrors.NewUnauthorized("")), want: []string{"401", "credentials"}},
 		{reason: "no permission", kubeconfig: kubeconfigWith(server, ""), variable: file, handler: refuse(apierrors.NewForbidden(schema.GroupResource{}, "", errors.New("nobody"))), want: []string{"refuses", "lacks a permission", "config/rbac"}},
 		{reason: "an old server", kubeconfig: kubeconfigWith(server, ""), variable: file, handler: paths(map[string]string{"/version": `{"gitVersion": "v1.26.9-gke.1"}`}),

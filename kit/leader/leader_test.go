@@ -110,7 +110,7 @@ func (c *campaign) counted(reconciles *int) controller.Reconcile {
 
 // A process holds the Lease until its last worker has finished. Then it releases the Lease, and
 // another process works.
-func TestTwoContexts(t *testing.T) {
+func TestReleasesAfterLastWorker(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := newLeases()
 		first := l.campaign(t)
@@ -163,12 +163,12 @@ func TestEndsWhileAcquiring(t *testing.T) {
 // another process, and begins no reconcile when another process may lead.
 func TestLeaseLost(t *testing.T) {
 	for reason, lose := range map[string]func(l leases){
-		"the server is out of order": func(l leases) {
+		"the API server fails": func(l leases) {
 			l.Refuse(func(*http.Request) *apierrors.StatusError {
-				return apierrors.NewInternalError(errors.New("out of order"))
+				return apierrors.NewInternalError(errors.New("failing"))
 			})
 		},
-		"the Lease names another": func(l leases) {
+		"the Lease names another process": func(l leases) {
 			l.Edit(path, func(lease *unstructured.Unstructured) {
 				_ = unstructured.SetNestedField(lease.Object, "another", "spec", "holderIdentity")
 				_ = unstructured.SetNestedField(lease.Object, time.Now().UTC().Format(metav1.RFC3339Micro), "spec", "renewTime")
@@ -201,12 +201,12 @@ func TestLeaseLost(t *testing.T) {
 	}
 }
 
-// No reconcile begins when another process has the Lease, regardless of the results of the last renewals and
-// the fraction of a second in which they were sent. The other process tries all the time.
+// No reconcile begins while another process holds the Lease, whatever happened to the last renewals, and at
+// whatever fraction of a second they were sent. The other process keeps trying to acquire the Lease.
 func TestOneWorks(t *testing.T) {
 	for name, s := range map[string]struct {
-		// late delays the response to the second renewal. After the last renewal the leader can
-		// only read the Lease, or loses its connection.
+		// late delays the response to the second renewal. After renewal number last the leader loses
+		// its connection, or with onlyRead its permission to write.
 		late     time.Duration
 		last     int32
 		onlyRead bool
@@ -222,7 +222,7 @@ func TestOneWorks(t *testing.T) {
 				synctest.Test(t, func(t *testing.T) {
 					l := newLeases()
 					var renewals atomic.Int32
-					way := leases{&testkit.APIServer{Faults: testkit.Faults{Next: l}}} // the leader's own
+					way := leases{&testkit.APIServer{Faults: testkit.Faults{Next: l}}} // the first process's connection
 					way.Intercept(func(w http.ResponseWriter, r *http.Request) bool {
 						renewal := r.Method == http.MethodPut
 						if renewal {
@@ -253,7 +253,7 @@ func TestOneWorks(t *testing.T) {
 						}
 					}
 					if l.holder() == holder || reconciles == 0 {
-						t.Errorf("%d reconciles, and the Lease names %q, which was cut off", reconciles, l.holder())
+						t.Errorf("%d reconciles, and the Lease names %q; want reconciles, and the second process", reconciles, l.holder())
 					}
 					for _, c := range []*campaign{first, second} {
 						c.signal()

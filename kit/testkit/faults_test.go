@@ -77,7 +77,7 @@ type program struct {
 	url string
 }
 
-// inBoth runs a test with all in memory, in a bubble, and with an API server that is elsewhere.
+// inBoth runs a test twice: in memory, in a synctest bubble, and through a proxy to an HTTP server.
 func inBoth(t *testing.T, test func(t *testing.T, p *program)) {
 	newAPIServer := func() *apiServer {
 		return &apiServer{events: map[string]chan string{"pods": make(chan string), "deployments": make(chan string)}}
@@ -241,8 +241,8 @@ func TestMutateProtobuf(t *testing.T) {
 	}
 }
 
-// The log has every request, with the time of the server in memory. Requests returns each request
-// about an object once.
+// Log has every request, with its start and its duration. Requests returns only requests about one object
+// that were not returned before.
 func TestLog(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := &testkit.Faults{Next: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -285,7 +285,7 @@ func TestHoldWatches(t *testing.T) {
 		next(t, lines, "now")
 		release := p.HoldWatches("pods")
 		p.events["pods"] <- "two"
-		go func() { p.events["pods"] <- "three" }() // A handler waits with it.
+		go func() { p.events["pods"] <- "three" }() // The watch's handler is blocked.
 		p.events["deployments"] <- "other"
 		next(t, others, "now", "other")
 		select {

@@ -105,7 +105,7 @@ func testRunning(t *testing.T, c *testCluster) {
 }
 
 func testUpAgain(t *testing.T, c *testCluster) {
-	t.Run("it prints this and starts nothing", func(t *testing.T) {
+	t.Run("up reports a running cluster and starts nothing", func(t *testing.T) {
 		before := c.running(t)
 		if out, want := c.up(t), "cluster "+c.name+" is running: export KUBECONFIG="+c.kubeconfig()+"\n"; out != want {
 			t.Errorf("up said %q, want %q", out, want)
@@ -169,7 +169,7 @@ func testKeptUp(t *testing.T, c *testCluster) {
 		}
 		for other, id := range c.running(t) {
 			if again := id != before[other]; again != (other == program) {
-				t.Errorf("after the end of %s: %s started again: %t", program, other, again)
+				t.Errorf("after %s was killed, %s restarted: %t, want %t", program, other, again, !again)
 			}
 		}
 	}
@@ -182,7 +182,7 @@ func testKeptUp(t *testing.T, c *testCluster) {
 	c.query(t, "create", "deployment", "web", "--image=nginx")
 	c.query(t, "rollout", "status", "deployment", "web", "--timeout=60s")
 	if now := c.running(t); !maps.Equal(now, after) {
-		t.Errorf("after the API server was frozen %v run, want %v as before", now, after)
+		t.Errorf("the API server was frozen: processes %v, want %v as before", now, after)
 	}
 	writeFile(t, filepath.Join(dir, "stop"), "")
 	if err := cmd.Wait(); err != nil {

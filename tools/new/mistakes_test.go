@@ -24,19 +24,19 @@ func TestMistakes(t *testing.T) {
 		{"omitempty forgotten", "types.go", `json:"priorityClassName,omitempty"`, `json:"priorityClassName"`, crd + ": Ticket.spec: the schema requires [text], and Go always sends [priorityClassName text]"},
 		{"a pointer that is shared", "deepcopy.go", "out.Replicas = new(*s.Replicas)", "out.Replicas = s.Replicas", "TicketSpec.Replicas is shared"},
 		{"no list registered", "register.go", "&Ticket{}, &TicketList{}", "&Ticket{}", crd + ": it defines Ticket, and Go registers no TicketList in desk.example.com/v1: register.go"},
-		{"another type in the schema", crd, "type: integer, format: int32, minimum", "type: string, minimum", crd + `: Ticket.spec.replicas: Go has int32, which is "integer int32" on the wire; the schema says "string"`},
-		{"a sample that is refused", sample, "  text: hello\n", "", sample + ": the API server rejects it: spec.text: Required value"},
-		{"a permission too few", role, "[configmaps], verbs: [list, watch, create, update]", "[configmaps], verbs: [list, watch, create]", role + ` does not allow: apiGroups: [""], resources: [configmaps], verbs: [update]`},
-		{"a role misspelt", role, "resources: [tickets]", "resource: [tickets]", role + ": "},
+		{"a different type in the schema", crd, "type: integer, format: int32, minimum", "type: string, minimum", crd + `: Ticket.spec.replicas: Go has int32, which is "integer int32" on the wire; the schema says "string"`},
+		{"a sample that is rejected", sample, "  text: hello\n", "", sample + ": the API server rejects it: spec.text: Required value"},
+		{"a missing permission", role, "[configmaps], verbs: [list, watch, create, update]", "[configmaps], verbs: [list, watch, create]", role + ` does not allow: apiGroups: [""], resources: [configmaps], verbs: [update]`},
+		{"a misspelled field of a role", role, "resources: [tickets]", "resource: [tickets]", role + ": "},
 		{"an informer that does not run", "main.go", "range informers {\n\t\t\trunning", "range informers[:1] {\n\t\t\trunning", "main.go"},
-		{"the store's object changed", "reconcile.go", "before.DeepCopyObject().(T)", "before", "reconcile.go has changed an object of the cache of configmaps, which is shared"},
+		{"a cached object is changed", "reconcile.go", "before.DeepCopyObject().(T)", "before", "reconcile.go has changed an object of the cache of configmaps, which is shared"},
 		{"a write each time", "reconcile.go", "exists && equality.Semantic.DeepEqual(before, desired)", "false", "reconcile.go writes although nothing has changed"},
-		{"another selector", "informer.go", "opts.LabelSelector = label", `opts.LabelSelector = label + "s"`, "no informer sees configmaps/example, which has the labels map[desk.example.com/ticket:]"},
-		{"another's object written", "reconcile.go", "if !metav1.IsControlledBy(before, w) {", "if false {", `the ConfigMap has the text "hello", want "theirs"`},
+		{"a different selector", "informer.go", "opts.LabelSelector = label", `opts.LabelSelector = label + "s"`, "no informer sees configmaps/example, which has the labels map[desk.example.com/ticket:]"},
+		{"an object of another owner is written", "reconcile.go", "if !metav1.IsControlledBy(before, w) {", "if false {", `the ConfigMap has the text "hello", want "theirs"`},
 		{"a write that is not awaited", "reconcile.go", "r.Writes.Await(cache.MetaObjectToName(w), store, after)", "_ = after", "reconcile.go sends POST configmaps again, while the cache of configmaps does not show"},
 	}
-	// One program contains each mistake inside a Go function. Without a selected one it tests the mistakes in
-	// other files.
+	// One program contains all mistakes in Go functions; a variable selects one. The other mistakes are made
+	// in a copy of the folder.
 	texts, alone := map[string]string{}, map[string]bool{}
 	for _, test := range tests {
 		alone[test.mistake] = filepath.Ext(test.file) != ".go" || mistake.Add(t, texts, filepath.Join(ticket, test.file), test.before, test.after, test.mistake) != nil

@@ -179,7 +179,7 @@ var mutants = []struct {
 	{"a standby that is ready without the Lease", "kit/leader/leader.go", "!isWithin(&e.lock.seen, e.options.LeaseDuration)", "false", "./kit/leader", "TestJoinedIsRecent"},
 	{"a standby that is ready and may not write", "kit/leader/leader.go", "if isWithin(&e.lock.refused, e.options.LeaseDuration) {", "if false {", "./kit/leader", "TestJoinedIsRecent"},
 	{"a standby whose permission came late", "kit/leader/leader.go", "if isWithin(&e.lock.refused, e.options.LeaseDuration) {", "if e.lock.refused.Load() != nil {", "./kit/leader", "TestJoinedAgain"},
-	{"a Lease released while a worker is busy", "kit/leader/leader.go", "klog.NewContext(context.Background(), ", "klog.NewContext(ctx, ", "./kit/leader", "TestTwoContexts"},
+	{"a Lease released while a worker is busy", "kit/leader/leader.go", "klog.NewContext(context.Background(), ", "klog.NewContext(ctx, ", "./kit/leader", "TestReleasesAfterLastWorker"},
 	{"a Lease kept by who has ended before the answer", "kit/leader/leader.go", "\te.giveAway()\n", "\tif e.elector.IsLeader() {\n\t\te.giveAway()\n\t}\n", "./kit/leader", "TestEndsWhileAcquiring"},
 	{"a Lease kept by work that failed", "kit/leader/leader.go", "\te.giveAway()\n", "", "./kit/leader", "TestEndsWhileAcquiring"},
 	{"a frozen leader that works on", "kit/leader/leader.go", " || !isWithin(&e.lock.renewed, e.options.LeaseDuration)", "", "./kit/leader", "TestLeaseLost"},

@@ -70,7 +70,7 @@ func TestEnds(t *testing.T) {
 			var printed strings.Builder
 			short, err := judge(&printed, dir, "create|scale")
 			if said := fmt.Sprint(&printed, err); !strings.Contains(said, test.says) || short == 0 && err == nil {
-				t.Errorf("%d fall short, and it does not say %q:\n%s", short, test.says, said)
+				t.Errorf("%d fall short, and the output lacks %q:\n%s", short, test.says, said)
 			}
 			if files, _ := os.ReadDir(dir); len(files) != len(program) {
 				t.Errorf("the folder has the files %v", files)

@@ -66,7 +66,7 @@ func TestMine(t *testing.T) {
 			}
 			for line := range strings.Lines(output) {
 				if isFoos := strings.Contains(line, "Foo") || strings.Contains(line, "Deployment"); isFoos && !strings.Contains(line, "Done right: ") && !strings.Contains(line, "A real bug") {
-					t.Errorf("it says of a Widget: %s", line)
+					t.Errorf("the output about a Widget has the line: %s", line)
 				}
 			}
 		})

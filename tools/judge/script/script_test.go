@@ -96,7 +96,7 @@ func TestSnapshot(t *testing.T) {
 	}
 	object.SetManagedFields([]metav1.ManagedFieldsEntry{{Manager: "program", Subresource: "status"}})
 	if script.Made(object, func(string) bool { return true }) {
-		t.Error("who has written the status alone has not made the object")
+		t.Error("a program that has only written the status has not created the object")
 	}
 }
 

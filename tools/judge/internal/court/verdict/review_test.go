@@ -101,7 +101,7 @@ func TestOverTime(t *testing.T) {
 		{"renamed, and the old one went first", newPast().foo("a", 1, "a", 1).deployment("a", "a", 1).foo("a", 2, "b", 1).gone("a").deployment("b", "a", 1), "P1"},
 		{"the old one comes back", newPast().foo("a", 1, "a", 1).deployment("a", "a", 1).foo("a", 2, "b", 1).deployment("b", "a", 1).gone("a").deployment("a", "a", 1), "P3"},
 		{"an old number is set again", newPast().foo("a", 1, "a", 1).deployment("a", "a", 1).foo("a", 2, "a", 3).deployment("a", "a", 3).deployment("a", "a", 1), "P1"},
-		{"made again with another number first", newPast().foo("a", 1, "a", 3).deployment("a", "a", 3).gone("a").deployment("a2", "a", 1), "P1"},
+		{"recreated with a different number of replicas", newPast().foo("a", 1, "a", 3).deployment("a", "a", 3).gone("a").deployment("a2", "a", 1), "P1"},
 		{"adopted", newPast().deployment("x", "", 2).another().foo("a", 1, "x", 1).deployment("x", "a", 2), "P5"},
 		{"scaled, though it has no controller", newPast().deployment("x", "", 2).another().foo("a", 1, "x", 1).deployment("x", "", 1), "P5"},
 		{"deleted, though it has no controller", newPast().deployment("x", "", 2).another().foo("a", 1, "x", 1).gone("x"), "P5"},
@@ -123,7 +123,7 @@ func TestOverTime(t *testing.T) {
 }
 
 // A program that has not received a change may act on the previous version.
-func TestOverTimeForgivesTheBlind(t *testing.T) {
+func TestOverTimeAllowsMissedEvents(t *testing.T) {
 	p := newPast().foo("a", 1, "a", 1).deployment("a", "a", 1).foo("a", 2, "b", 1)
 	renamed := p.now()
 	p.deployment("b", "a", 1).gone("a").deployment("a", "a", 1)
@@ -138,8 +138,8 @@ func TestOverTimeForgivesTheBlind(t *testing.T) {
 	}
 }
 
-// Wrong finds violations at the end of a history.
-func TestNow(t *testing.T) {
+// History.Wrong returns the violations at the end of a history.
+func TestWrong(t *testing.T) {
 	for _, test := range []struct {
 		reason string
 		past   *past
