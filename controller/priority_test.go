@@ -60,7 +60,7 @@ func TestQueueOrder(t *testing.T) {
 		add    func(queue controller.Queue)
 		want   []string
 	}{
-		{"a change overtakes a first list", func(queue controller.Queue) {
+		{"a change overtakes the initial list", func(queue controller.Queue) {
 			queue.AddLowPriority(named("a"))
 			queue.AddLowPriority(named("b"))
 			queue.Add(named("new"))

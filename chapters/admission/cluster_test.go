@@ -46,7 +46,7 @@ func (c *cluster) in(t *testing.T) *cluster {
 	return &cluster{&of, c.rest}
 }
 
-// start runs the program until the API server calls it.
+// start starts the program and waits until the API server calls it.
 func (c *cluster) start(kubeconfig string) *chaptertest.Program {
 	c.Helper()
 	p := c.Start("--kubeconfig", kubeconfig, "--namespace", c.Namespace)

@@ -18,8 +18,8 @@
 //   - Nothing is stored, so a dry run is handled like any other request.
 //   - Toppings that a pizza already has are never rejected. Otherwise a pizza whose topping is
 //     gone could not be changed, and one with a finalizer could not be deleted.
-//   - An error is no decision: the failurePolicy decides.
-//   - A review has at most 10 MB and takes at most 5 seconds. 4 run at the same time.
+//   - If a review fails with an error, the failurePolicy decides.
+//   - A review has at most 10 MB and takes at most 5 seconds. At most 4 run at once.
 //   - At its end the program removes its registration first, and responds for another second.
 //
 // # Limitations

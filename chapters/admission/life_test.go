@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// TestLife: clients that create pizzas while the program starts and exits see no error.
+// TestLife: clients that create pizzas while the program exits see no error.
 func TestLife(t *testing.T) {
 	c := newCluster(t)
 	p := c.start(c.AccountWith("byhand-admission"))

@@ -59,7 +59,7 @@ func run(ctx context.Context, o options) error {
 	p := &program{out: log.New(os.Stdout, "", log.Ltime|log.Lmicroseconds)}
 
 	// Clients: ours for Toppings, client-go's for the API server's resources and the registration.
-	config, _, err := connect.Config(connect.Options{Kubeconfig: o.kubeconfig, QPS: -1}) // only the server's own limit
+	config, _, err := connect.Config(connect.Options{Kubeconfig: o.kubeconfig, QPS: -1}) // no client-side rate limit
 	if err != nil {
 		return err
 	}

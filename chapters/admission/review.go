@@ -63,8 +63,8 @@ func (r *reviewer) review(decide decision) webhook.Decide {
 			return nil, webhook.Invalid("the resource is %.300s: the webhook is registered for more than v1alpha1 pizzas", request.Resource.String())
 		}
 		response := &admissionv1.AdmissionResponse{Allowed: true}
-		// A subresource is a different resource, and a deletion has no new object. The rules
-		// exclude both; this covers other rules.
+		// A subresource is a different resource, and a deletion has no new object. This
+		// program's rules exclude both; other rules may not.
 		if request.SubResource == "" && (request.Operation == admissionv1.Create || request.Operation == admissionv1.Update) {
 			if len(request.Object.Raw) == 0 {
 				return nil, webhook.Invalid("the request to %s has no object", request.Operation)

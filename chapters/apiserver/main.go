@@ -39,7 +39,7 @@ func main() {
 }
 
 func run(stop context.Context, kubeconfig string) (err error) {
-	config, _, err := connect.Config(connect.Options{Kubeconfig: kubeconfig, QPS: -1}) // only the server's own limit
+	config, _, err := connect.Config(connect.Options{Kubeconfig: kubeconfig, QPS: -1}) // no client-side rate limit
 	if err != nil {
 		return err
 	}

@@ -13,7 +13,7 @@ import (
 	"example.com/byhand/chapters/internal/chaptertest"
 )
 
-// The kind belongs to the core.
+// The CRD is in config/crd of the root.
 func TestMain(m *testing.M) { os.Exit(chaptertest.Run(m, chaptertest.CoreCRDs)) }
 
 // TestReadme runs the README's commands in one namespace, with the permissions of config/rbac. bin/volumes is

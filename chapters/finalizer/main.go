@@ -46,7 +46,7 @@ func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	// After the first signal, a second one ends the process at once.
 	context.AfterFunc(ctx, stop)
-	config, _, err := connect.Config(connect.Options{Kubeconfig: *kubeconfig, QPS: -1}) // only the server's own limit
+	config, _, err := connect.Config(connect.Options{Kubeconfig: *kubeconfig, QPS: -1}) // no client-side rate limit
 	if flag.NArg() > 0 {
 		err = errors.New("usage: no arguments are allowed; write --trace=WHAT (see --help)")
 	}

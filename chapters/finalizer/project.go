@@ -176,7 +176,7 @@ func conflict(project *v1alpha1.Project, err error) error {
 	return apierrors.NewConflict(v1alpha1.Resource("projects"), project.Name, err)
 }
 
-// confirm reads the live Project before volumes of a Project that stays are deleted. The
+// confirm reads the live Project before surplus volumes of an existing Project are deleted. The
 // cache alone must not decide:
 //
 //	1.0 s  A user sets replicas from 1 to 3. The program creates two volumes and stops.

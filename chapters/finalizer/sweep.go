@@ -43,7 +43,7 @@ func (r *projectReconciler) sweep(ctx context.Context) error {
 	// namespaces. Without a resourceVersion the response is current.
 	list, err := r.projects.Projects(metav1.NamespaceAll).List(ctx, metav1.ListOptions{})
 	if err == nil && (list.ResourceVersion == "" || list.Continue != "") {
-		err = errors.New("the response is not a complete list of Projects") // a client decodes anything
+		err = errors.New("the response is not a complete list of Projects") // a client decodes any JSON
 	}
 	if err != nil {
 		return fmt.Errorf("look for orphans: %w", err)

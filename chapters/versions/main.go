@@ -41,7 +41,7 @@ func main() {
 }
 
 func run(ctx context.Context, kubeconfig string, stdout io.Writer) error {
-	config, _, err := connect.Config(connect.Options{Kubeconfig: kubeconfig, QPS: -1}) // only the server's own limit
+	config, _, err := connect.Config(connect.Options{Kubeconfig: kubeconfig, QPS: -1}) // no client-side rate limit
 	if err != nil {
 		return err
 	}

@@ -152,7 +152,7 @@ func TestCalculateStatus(t *testing.T) {
 		{"all there", runs(2, 2, 2, 2), nil, nil, 2, "Available", "2 of 2 replicas are available"},
 		{"one is missing", runs(2, 2, 2, 1), nil, nil, 1, "WaitingForReplicas", "1 of 2 replicas are available (2 in all, 2 of the newest template)"},
 		{"one too many", runs(2, 3, 2, 2), nil, nil, 2, "WaitingForReplicas", "2 of 2 replicas are available (3 in all, 2 of the newest template)"},
-		{"one too many, by another count", runs(2, 2, 3, 2), nil, nil, 2, "WaitingForReplicas", "2 of 2 replicas are available (2 in all, 3 of the newest template)"},
+		{"more updated replicas than replicas", runs(2, 2, 3, 2), nil, nil, 2, "WaitingForReplicas", "2 of 2 replicas are available (2 in all, 3 of the newest template)"},
 		{"of an earlier template", runs(2, 2, 0, 2), nil, nil, 2, "WaitingForReplicas", "2 of 2 replicas are available (2 in all, 0 of the newest template)"},
 		{"paused and complete, after a failure that is over", runs(2, 2, 2, 2, paused, stuck, quota), nil, nil, 2, "Available", "2 of 2 replicas are available"},
 		{"numbers of an older spec", runs(2, 2, 2, 2, unobserved), nil, nil, 2, "WaitingForReplicas", "2 of 2 replicas are available (2 in all, 2 of the newest template)"},
