@@ -28,9 +28,10 @@ var faultFree = stage.Scenario{Name: scenario.FaultFree, What: "The script, with
 // Scenarios returns the scenarios of a script about any kind.
 func Scenarios(t *stage.Told) []stage.Scenario {
 	all := []stage.Scenario{faultFree}
-	// Each step checks P1, P4 and P6 (keeps). An exit (P7) counts at any time.
+	// Each step checks P1, P4 and P6 (keeps). An exit (P7) counts at any time. Faults wait until the program has
+	// started, because many programs exit if their first requests fail.
 	add := func(more verdict.Properties, name, what string, steps ...stage.Step) {
-		all = append(all, stage.Scenario{Name: name, What: what, Judged: P1 | P4 | P6 | P7 | more, Steps: steps})
+		all = append(all, stage.Scenario{Name: name, What: what, Judged: P1 | P4 | P6 | P7 | more, Steps: slices.Insert(steps, 0, rested)})
 	}
 	n := len(t.Steps)
 	add(P3, "killed-before-write", "In each step the program is killed (SIGKILL) just before the first write of each method and path, and restarted.", onFirst(testkit.KillBefore), steps(n, asTold), met)
