@@ -1,6 +1,8 @@
 package anykind
 
 import (
+	"context"
+	"encoding/json"
 	"net/http"
 	"net/http/httptest"
 	"slices"
@@ -87,6 +89,25 @@ func TestPrint(t *testing.T) {
 	const want = "\ncreate: # 1 writes\n  pods a: an object\n  pods a .spec.image: i\n  pods a .status.message: \"\"\npause: # 0 writes\n  # The program wrote nothing"
 	if !strings.Contains(got.String(), want) {
 		t.Errorf("%q is not in:\n%s", want, &got)
+	}
+}
+
+// A single run in which the program falls short does not decide which values are ignored.
+func TestLearn(t *testing.T) {
+	foos := v1alpha1.SchemeGroupVersion.WithResource("foos")
+	told := &stage.Told{Script: &script.Script{Steps: []script.Step{{}}}, Masked: map[string]bool{}, Users: map[schema.GroupVersionResource]bool{foos: true}}
+	runs := 0
+	learn(t.Context(), told, func(context.Context, *stage.Scenario) (r verdict.Result, _ error) {
+		now := script.Snapshot{"foos a": script.AnObject, "foos a .status.availableReplicas": "1"}
+		if runs++; runs == 1 {
+			delete(now, "foos a .status.availableReplicas")
+			stage.Check(json.Unmarshal([]byte(`{"violations":[{}]}`), &r))
+		}
+		told.Ends = []stage.End{{Stored: now, Writes: []verdict.Request{{}}}}
+		return r, nil
+	})
+	if len(told.Masked) > 0 || runs != 3 {
+		t.Errorf("after %d runs these values are ignored: %v", runs, told.Masked)
 	}
 }
 
