@@ -124,10 +124,10 @@ func TestAgainst(t *testing.T) {
 	}
 }
 
-// Leaves has every value that can be changed, but no keys of lists.
+// Leaves has every value that can be changed, but no keys of lists and no annotations of kubectl.
 func TestLeaves(t *testing.T) {
 	object := map[string]any{"kind": "Thing", "metadata": map[string]any{"name": "a"}, "status": map[string]any{"n": int64(1)},
-		"spec": map[string]any{"on": true, "a/b~c": "x", "none": nil, "items": []any{map[string]any{"name": "one", "n": int64(1)}, "y"}}}
+		"spec": map[string]any{"on": true, "a/b~c": "x", "none": nil, "kubectl.kubernetes.io/restartedAt": "x", "items": []any{map[string]any{"name": "one", "n": int64(1)}, "y"}}}
 	got := map[string]string{}
 	for _, leaf := range script.Leaves(object) {
 		leaf.Set(leaf.Other())
@@ -136,7 +136,7 @@ func TestLeaves(t *testing.T) {
 	if diff := cmp.Diff(map[string]string{"/spec/on": ".spec.on", "/spec/a~1b~0c": ".spec.a/b~c", "/spec/items/0/n": ".spec.items[0].n", "/spec/items/1": ".spec.items[1]"}, got); diff != "" {
 		t.Errorf("-want +got:\n%s", diff)
 	}
-	want := map[string]any{"on": false, "a/b~c": "xx", "none": nil, "items": []any{map[string]any{"name": "one", "n": int64(2)}, "yx"}}
+	want := map[string]any{"on": false, "a/b~c": "xx", "none": nil, "kubectl.kubernetes.io/restartedAt": "x", "items": []any{map[string]any{"name": "one", "n": int64(2)}, "yx"}}
 	if diff := cmp.Diff(want, object["spec"]); diff != "" {
 		t.Errorf("-want +got:\n%s", diff)
 	}

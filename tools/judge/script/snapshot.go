@@ -152,12 +152,12 @@ type Leaf struct {
 	Set func(value any)
 }
 
-// Leaves returns the values of an object that can be changed: not its metadata, its status or the names of
-// list items.
+// Leaves returns the values of an object that can be changed: not its metadata, its status, the names of list
+// items, or kubectl's annotations of a Pod template, which a program should keep.
 func Leaves(object map[string]any) []Leaf {
 	return slices.DeleteFunc(leaves("", "", object, nil), func(leaf Leaf) bool {
 		field, _, _ := strings.Cut(leaf.Path[1:], ".")
-		return slices.Contains([]string{"apiVersion", "kind", "metadata", "status"}, field) || strings.HasSuffix(leaf.Path, "].name") || leaf.Other() == nil
+		return slices.Contains([]string{"apiVersion", "kind", "metadata", "status"}, field) || strings.HasSuffix(leaf.Path, "].name") || strings.Contains(leaf.Path, ".kubectl.kubernetes.io/") || leaf.Other() == nil
 	})
 }
 
