@@ -58,8 +58,8 @@ var acts = []struct{ verb, path, body string }{
 	{http.MethodPatch, "/apis/samplecontroller.k8s.io/v1alpha1/namespaces/default/foos/NAME", `{"spec":{"deploymentName":"NAME-renamed"}}`},
 }
 
-// disturb performs the first sorts acts for many Foos, and waits after each until the Deployments match
-// the Foos. It calls undo before the last act, to end the fault: otherwise they might never match.
+// disturb performs the first acts, as many as sorts says, for many Foos. After each it waits until the
+// Deployments match the Foos. It calls undo before the last act, to end the fault: otherwise they might never match.
 func disturb(t *testing.T, config *rest.Config, foos, sorts int, undo func()) {
 	t.Helper()
 	ctx, server := t.Context(), kubernetes.NewForConfigOrDie(config).RESTClient()
@@ -114,7 +114,7 @@ var faults = map[string]func(ctx context.Context, p *testkit.Proxy){
 }
 
 // recorded reads the writes in a recording, and returns the known causes by request, in order. look
-// records the cause with the response, the program with the reconcile that sent the write.
+// stores the cause in the response. The program stores it in the reconcile that sent the write.
 func recorded(t *testing.T, text []byte) map[string][]string {
 	t.Helper()
 	steps, err := trace.ReadRecording(bytes.NewReader(text))

@@ -51,7 +51,7 @@ func main() {
 	os.Exit(1)
 }
 
-var errFindings = errors.New("see the findings above; --allow NAME accepts one, --known REPORT all of an earlier run")
+var errFindings = errors.New("see the findings above; --allow NAME accepts one, --known REPORT accepts all findings of an earlier run")
 
 func run(ctx context.Context, args []string) error {
 	flags := flag.NewFlagSet("look", flag.ExitOnError)

@@ -82,12 +82,12 @@ stream received default/a | added | Deployment default/a
 stream ended  |  | 
 request sent default/a |  | 
 request answered default/a | sent | PUT /apis/apps/v1/namespaces/default/deployments/a → 200: spec.replicas 1 → 3  (because Deployment default/a was added, 1ms before)
-stream listed  | listed | 0 of widgets.example.com
+stream listed  | listed | 0 widgets.example.com
 program said  | look | look cannot decode application/vnd.kubernetes.protobuf of widgets.example.com, so it requests JSON
-stream listed  | listed | 0 of widgets.example.com
+stream listed  | listed | 0 widgets.example.com
 stream refused  | refused | list of widgets.example.com → 500: out of order
 stream refused  | refused | watch of deployments.apps in default → 410
-stream listed  | listed | 0 of deployments.apps in default
+stream listed  | listed | 0 deployments.apps in default
 request sent default/a |  | 
 request failed default/a | sent | DELETE /apis/apps/v1/namespaces/default/deployments/a → no answer: nobody is there  (because Deployment default/a was added, 9ms before)
 program said  | summary | deployments.apps: 2 writes (0 % changed nothing), 1 lists, 0 GETs, 0 conflicts

@@ -59,7 +59,7 @@ func play(t *testing.T, o Options, pass func(s *script)) *script {
 		t.Fatal(err)
 	}
 	live, replayed := strings.Split(s.log(), "\n"), strings.Split((&script{printed: printed}).log(), "\n")
-	slices.Sort(live) // Live, a finding comes later.
+	slices.Sort(live) // A live proxy logs findings later than a replay.
 	slices.Sort(replayed)
 	if diff := cmp.Diff(live, replayed); diff != "" {
 		t.Errorf("the recording says something else (-live +replayed):\n%s", diff)
@@ -220,7 +220,7 @@ func TestFindings(t *testing.T) {
 	}
 }
 
-// Rights of a role that no request used are reported.
+// Permissions that a role grants, but no request used, are reported.
 func TestRole(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "role.yaml")
 	if err := os.WriteFile(file, []byte(`
@@ -252,7 +252,7 @@ rules:
 	}
 }
 
-func TestSee(t *testing.T) {
+func TestAdviceNamesExistingFiles(t *testing.T) {
 	for _, f := range table {
 		_, see, _ := strings.Cut(f.Advice, " See ")
 		file := strings.FieldsFunc(see, func(r rune) bool { return strings.ContainsRune(":,", r) })

@@ -100,7 +100,7 @@ func (p *Proxy) listed(n note, body map[string]any) {
 	if items != nil {
 		n.keep(map[string]any{"items": all})
 	}
-	p.say(n, "listed", "%d of %s", len(items), n.where())
+	p.say(n, "listed", "%d %s", len(items), n.where())
 }
 
 func (p *Proxy) received(n note) {
@@ -112,7 +112,7 @@ func (p *Proxy) received(n note) {
 		return
 	case event == watch.Bookmark && meta.Annotations[metav1.InitialEventsAnnotationKey] == "true":
 		n.Object, _ = json.Marshal(meta)
-		p.say(n, "listed", "%d of %s", n.listed, n.where())
+		p.say(n, "listed", "%d %s", n.listed, n.where())
 		n.isListing = false
 		return
 	case event == watch.Bookmark || meta.Name == "":

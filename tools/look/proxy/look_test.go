@@ -63,7 +63,7 @@ func TestLog(t *testing.T) {
 	})
 	want := `watches  widgets.example.com in default
 watches  configmaps in default
-listed   2 of widgets.example.com in default
+listed   2 widgets.example.com in default
 sent     POST /api/v1/namespaces/default/configmaps → 201  (because Widget default/w was added, 89ms before)
 changed  Widget default/w: metadata.annotations.short none → "yes", spec.size none → 3 (by kubectl)
 sent     PUT STATUS → 200: status.ready none → true  (because Widget default/w was changed, 5ms before)
@@ -86,7 +86,7 @@ deleted  Widget default/w
 refused  watch of widgets.example.com in default: too old
 watches  widgets.example.com in default
 changed  Widget default/a: spec.size 5 → 1
-listed   1 of widgets.example.com in default
+listed   1 widgets.example.com in default
 finding  1 × no-op-write (UPDATE widgets.example.com/status: 1): a write that changed nothing. Compare the desired object with the cached one before you write, and treat fields that the API server sets by default as equal. See controller/foo/status.go: updateStatus
 summary  configmaps: 4 writes (0 % changed nothing), 0 lists, 0 GETs, 0 conflicts
 summary  widgets.example.com: 7 writes (14 % changed nothing), 0 lists, 0 GETs, 1 conflicts

@@ -24,12 +24,12 @@ var table = []Finding{
 		Advice: "Compute the object from the current state only, with no clock, counter or random order, and skip the write if nothing differs. See controller/foo/status.go: updateStatus"},
 	{Name: "fight", What: "another client undid a write, and the program repeated it, more than twice in a row",
 		Advice: "Agree on one writer for the field, for example with server-side apply, and back off when a write is undone. See controller/rewrites.go"},
-	{Name: "own-conflict", What: "a 409 after its own write: it sent a version that its own last write had replaced",
+	{Name: "own-conflict", What: "a 409 after its own write: the request had a resourceVersion from before that write",
 		Advice: "Use the object that the last write returned, or wait until the cache shows that write. See controller/readyourwrites.go"},
-	{Name: "steady-retry", What: "the same rejection again and again, without a growing pause",
+	{Name: "steady-retry", What: "one write was rejected again and again, without a growing pause",
 		Advice: "Return the error, or use AddRateLimited, so that each failure doubles the pause of the key. See controller/queue.go"},
-	{Name: "never-retried", What: "a rejected write that was not sent again",
-		Advice: "Return the error from the reconcile, so that the key is queued again with a back-off. See controller/controller.go"},
+	{Name: "never-retried", What: "a rejected write that was not repeated",
+		Advice: "Return the error from the reconcile, so that the key is requeued with a back-off. See controller/controller.go"},
 	{Name: "relist", What: "a new list, although no 410 required it",
 		Advice: "When a watch ends, open it again at the last version that it delivered. See informer/informer.go"},
 	{Name: "short-watch", What: "a watch that ended within a second, twice or more in a row",
@@ -40,15 +40,15 @@ var table = []Finding{
 		Advice: "Read from the informer's cache. As the last check before a delete the GET is fine: use --allow. See controller/foo/reconcile.go"},
 	{Name: "repeated-list", What: "the same list at least ten times in a minute, and no watch of the resource",
 		Advice: "Start an informer for the resource, with an index for the selector, and read from its cache. See informer/deployment.go"},
-	{Name: "client-limit", What: "requests with the same pause between them: this looks like a limit of the client",
+	{Name: "client-limit", What: "requests at equal intervals, as if a client-side rate limit delayed them",
 		Advice: "Raise QPS and Burst of rest.Config, and share one limiter among the clients. See kit/connect/connect.go: Limit"},
-	{Name: "all-secrets", What: "it holds the Secrets of all namespaces in memory",
+	{Name: "all-secrets", What: "the program keeps the Secrets of all namespaces in memory",
 		Advice: "Watch the metadata only, select by label or namespace, or read single Secrets. See chapters/cache/README.md"},
-	{Name: "no-owner", What: "a created object has no owner reference, and is still there after its cause was deleted",
+	{Name: "no-owner", What: "a created object has no owner reference, and outlives the object that caused its creation",
 		Advice: "Set the controller reference in the request that creates the object, so that the garbage collector deletes it. See controller/foo/deployment.go: newDeployment"},
-	{Name: "finalizer-left", What: "a finalizer of the program holds an object that was deleted",
+	{Name: "finalizer-left", What: "a deleted object remains, because the program did not remove its finalizer",
 		Advice: "Remove the finalizer as soon as the cleanup is done, also when there is nothing to clean up. See chapters/finalizer/README.md"},
-	{Name: "unused-permission", What: "its role gives a permission that it did not use in this run",
+	{Name: "unused-permission", What: "the role grants a permission that the program did not use in this run",
 		Advice: "Remove the permission, or run the case that needs it. See config/rbac/role.yaml"},
 }
 
@@ -88,7 +88,7 @@ func (p *Proxy) judgeWrite(w *write) {
 	p.found("timestamp-write", isDone && w.onlyTimes, place, "%s", w.Text)
 	p.found("loop", w.echoes >= mostEchoes, place, "%s, %d times in a row", w.Text, w.echoes)
 	p.found("fight", w.undone >= inRow, place, "%s, %d times in a row; undone by %s", w.Text, w.undone+1, by)
-	p.found("own-conflict", isHasty, place, "%s, from version %s", w.Text, w.sent.ResourceVersion)
+	p.found("own-conflict", isHasty, place, "%s; sent with resourceVersion %s", w.Text, w.sent.ResourceVersion)
 	p.found("steady-retry", w.steady > inRow, place, "%s, %d times with a pause of %s", w.Text, w.steady+2, ago(w.pause))
 	delete(f.rejected, w.key())
 	if w.code >= http.StatusBadRequest && !isDone && w.code != http.StatusConflict && w.code != http.StatusNotFound && len(f.rejected) < mostObjects {
@@ -115,7 +115,7 @@ func (p *Proxy) judgeRejected(o *object) {
 			continue
 		}
 		delete(p.findings.rejected, key)
-		p.found("never-retried", passed > noRetry && passed > 3*w.pause, w.place(), "%s, and not again in %s", w.Text, passed.Round(time.Second))
+		p.found("never-retried", passed > noRetry && passed > 3*w.pause, w.place(), "%s; not repeated within %s", w.Text, passed.Round(time.Second))
 	}
 }
 
@@ -180,7 +180,7 @@ func (p *Proxy) finish() {
 	}
 	for _, o := range f.held {
 		held := p.now.Sub(o.DeletionTimestamp.Time)
-		p.found("finalizer-left", held > heldFor, "DELETE "+o.resource, "%s was deleted %s before the end, and has the finalizers %s", o, ago(held), strings.Join(o.Finalizers, ", "))
+		p.found("finalizer-left", held > heldFor, "DELETE "+o.resource, "%s was deleted %s before the end, and still has the finalizers %s", o, ago(held), strings.Join(o.Finalizers, ", "))
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
