@@ -125,7 +125,7 @@ func TestSync(t *testing.T) {
 			// If WaitForSync does not wait for resource, it returns before this event.
 			s.edit(projects+"project", "spec", replicas(2))
 			p.prints("handler of Projects", `"part":"store","what":"updated"`)
-			p.prints("EnqueueOwner, AddLowPriority: the initial list adds a key", `"part":"queue".*"text":"low priority"`)
+			p.prints("EnqueueOwner, AddLowPriority: the initial list adds a key", `"part":"queue".*"text":"behind every change"`)
 			if strings.Contains(p.output(), `"what":"synced"`) {
 				t.Errorf("WaitForSync: it does not wait for %s", resource)
 			}
@@ -446,7 +446,7 @@ func newServer(t *testing.T) *server {
 }
 
 // nothingLeft returns an error with the stack of a goroutine of run, or nil. It ignores goroutines that end
-// with the process: klog's, and a queue's if its workers never ran.
+// with the process: klog's, and those of a queue whose workers never ran.
 func nothingLeft() error {
 	stacks := make([]byte, 1<<20)
 	for stack := range strings.SplitSeq(string(stacks[:runtime.Stack(stacks, true)]), "\n\n") {
