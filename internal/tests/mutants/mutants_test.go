@@ -234,7 +234,8 @@ func TestMutants(t *testing.T) {
 	}
 }
 
-// run runs tests of a package, whose names are separated by |, with a mistake if the package has it.
+// run runs tests of a package with a mistake, or without one if the package does not have it. tests are names
+// separated by |.
 func run(root, programs, pkg, tests, mutant string) ([]byte, error) {
 	program := path.Base(path.Join("byhand", pkg)) + ".test"
 	command := exec.Command(filepath.Join(programs, program), "-test.run=^("+tests+")$", "-test.timeout=5m")

@@ -54,7 +54,7 @@ type sequence struct {
 	*testing.T
 	rand *rand.Rand
 	api  *testkit.APIServer
-	// The actors of this sequence, and the names of Foos and their Deployments.
+	// What may happen in this sequence, and the names of Foos and their Deployments.
 	strangers, takeovers, faults bool
 	foos, names                  []string
 
