@@ -1,5 +1,5 @@
 // Command judge tests any Foo controller as a black box, in any language. It explains each violation and names
-// the file of this repository that does it right.
+// a file of this repository that avoids it.
 //
 //	make judge CONTROLLER='bin/mine --kubeconfig {kubeconfig}'      # in the root: everything, 4 to 15 minutes
 //	go run ./tools/judge -quick -- ./mine --kubeconfig {kubeconfig}       # a minute
@@ -10,13 +10,13 @@
 //
 // # How to read it
 //
-// Each row is a scenario, printed when it ends. Each column is a property: ✓ holds, ✗ is violated, – was not
-// tested. Below the table the judge explains each ✗, the most harmful first:
+// Each row is a scenario, printed when it ends. Each column is a property: ✓ holds, ✗ is violated, – is not
+// checked. Below the table the judge explains each ✗, the most harmful first:
 //
 //   - the expected and the actual state, with its revision
-//   - the program's last requests before it, with the server's messages
+//   - the program's last requests before the violation, with the server's messages
 //   - why it matters, and a similar real bug
-//   - the file of this repository that does it right
+//   - a file of this repository that avoids it
 //
 // The exit status is the number of scenarios that fall short, at most 100. It is 101 if no verdict is
 // possible.
@@ -74,7 +74,7 @@
 // kubectl uses a new namespace in each scenario; $NAMESPACE has its name. A step may wait for a finalizer, as
 // kubectl delete does, for at most a minute.
 //
-// First the judge plays the script without a fault until two runs end with the same objects. It prints the
+// First the judge plays the script without faults until two runs end with the same objects. It prints the
 // result; -learned writes it to a file that you can commit and compare. The result has the objects that are
 // stored after each step, of the resources that the program has requested. Their values were written by
 // the program or kubectl (metadata.managedFields). Namespaces, UIDs and times become words. Values that
@@ -82,18 +82,18 @@
 // ignored in scenarios that start late.
 //
 // Then the judge plays the scenarios for any kind. It kills the program, rejects its writes, starts it late,
-// makes it miss events, serves old lists and starts a second process. It changes or deletes its objects, or takes
-// their names. A row
+// makes it miss events, serves stale lists and starts a second process. It changes or deletes the program's
+// objects, or takes their names. A row
 // has – for a property that the scenario does not check. It has – in all columns, with the reason, if nothing
 // was tested: the program creates no object, or no request met the fault.
 //
 // Limitations:
 //
-//   - A program that is wrong in the same way without a fault counts as right. Read the printed result.
+//   - A mistake that the program also makes without faults is not found. Read the printed result.
 //   - Objects without a namespace, other namespaces and anything outside the API server are not compared.
 //     Webhooks that the program serves cannot be reached.
 //   - The controllers of Kubernetes run, too. Pods run nothing, and a Pod of a Job completes at once. To keep it
-//     pending, give it a nodeSelector that no node has. A command in a Pod (exec) is rejected, also without a fault.
+//     pending, give it a nodeSelector that no node has. A command in a Pod (exec) is always rejected.
 //   - A scenario ends with the first step in which the program falls short.
 //
 // # In memory
