@@ -47,11 +47,10 @@ func learn(ctx context.Context, t *stage.Told, play player) verdict.Result {
 			stage.Check(stage.NotJudged(r.NotJudged))
 		}
 		if r.Short() {
-			if short++; short == 1 {
-				continue // A single failure does not count: an API server rejects some requests for a new CRD.
-			}
+			short++
 		}
 		switch complete := len(t.Ends) == len(t.Steps); {
+		case r.Short() && short == 1: // A single failure does not count: an API server rejects some requests for a new CRD.
 		case !complete && short > 1:
 			return r
 		case complete && before != nil && mask(t, before):

@@ -28,8 +28,7 @@ var faultFree = stage.Scenario{Name: scenario.FaultFree, What: "The script, with
 // Scenarios returns the scenarios of a script about any kind.
 func Scenarios(t *stage.Told) []stage.Scenario {
 	all := []stage.Scenario{faultFree}
-	// Each step checks P1, P4 and P6 (keeps). An exit (P7) counts at any time. Faults wait until the program has
-	// started, because many programs exit if their first requests fail.
+	// Each step checks P1, P4 and P6 (keeps), and an exit counts (P7). Faults wait until the program has started.
 	add := func(more verdict.Properties, name, what string, steps ...stage.Step) {
 		all = append(all, stage.Scenario{Name: name, What: what, Judged: P1 | P4 | P6 | P7 | more, Steps: slices.Insert(steps, 0, rested)})
 	}
@@ -51,12 +50,7 @@ func Scenarios(t *stage.Told) []stage.Scenario {
 	add(P3, "refused-500", "For 6 s of each step a webhook does not respond, so the program's writes fail (500).", steps(n, refused(http.StatusInternalServerError)), met)
 	add(P3, "refused-create", "For 6 s of each step a quota is full, so the program cannot create objects (403).", steps(n, refused(http.StatusForbidden, http.MethodPost)), met)
 	add(P3, "refused-with-ids", "For 6 s of each step a webhook denies the program's objects, with a different ID in each message: the program must not write each message into a status.", steps(n, func(s *stage.Stage, i int) {
-		usual := 0
-		for _, r := range s.Judge.Told.Ends[i].Writes {
-			if r.Target.Subresource == "status" {
-				usual++
-			}
-		}
+		usual := len(slices.DeleteFunc(slices.Clone(s.Judge.Told.Ends[i].Writes), func(r verdict.Request) bool { return r.Target.Subresource != "status" }))
 		scenario.FewTries(true, usual+5, verdict.Repeated, func(s *stage.Stage) { refused(scenario.Denied)(s, i) })(s)
 	}), met)
 	disturbed := func(d time.Duration, disturb scenario.Disturbance) stage.Step {

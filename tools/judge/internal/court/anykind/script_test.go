@@ -2,7 +2,6 @@ package anykind
 
 import (
 	"context"
-	"encoding/json"
 	"net/http"
 	"net/http/httptest"
 	"slices"
@@ -94,16 +93,14 @@ func TestPrint(t *testing.T) {
 
 // A single run in which the program falls short does not decide which values are ignored.
 func TestLearn(t *testing.T) {
-	foos := v1alpha1.SchemeGroupVersion.WithResource("foos")
-	told := &stage.Told{Script: &script.Script{Steps: []script.Step{{}}}, Masked: map[string]bool{}, Users: map[schema.GroupVersionResource]bool{foos: true}}
-	runs := 0
+	told, runs := &stage.Told{Script: &script.Script{Steps: []script.Step{{}}}, Masked: map[string]bool{}, Users: map[schema.GroupVersionResource]bool{{}: true}}, 0
 	learn(t.Context(), told, func(context.Context, *stage.Scenario) (r verdict.Result, _ error) {
-		now := script.Snapshot{"foos a": script.AnObject, "foos a .status.availableReplicas": "1"}
+		told.Ends = []stage.End{{Stored: script.Snapshot{"foos a": script.AnObject}, Writes: []verdict.Request{{}}}}
 		if runs++; runs == 1 {
-			delete(now, "foos a .status.availableReplicas")
-			stage.Check(json.Unmarshal([]byte(`{"violations":[{}]}`), &r))
+			r.Violations = slices.Grow(r.Violations, 1)[:1]
+		} else {
+			told.Ends[0].Stored["foos a .status.replicas"] = "1"
 		}
-		told.Ends = []stage.End{{Stored: now, Writes: []verdict.Request{{}}}}
 		return r, nil
 	})
 	if len(told.Masked) > 0 || runs != 3 {
