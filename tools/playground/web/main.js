@@ -182,7 +182,7 @@ function follow() {
     moved(0);
     say(byId('beat'), wanted.get('moves') > 0 ? `It was found in ${counted(Number(wanted.get('moves')), 'move')}.` : '');
     // The bug shows only after an action, so the cluster begins in order.
-    tour.begin(tour.puzzle, ['create example-foo web 2', 'create cafe bar 1', 'wait', `bug ${riddle.bug}`, 'wait']);
+    tour.begin(tour.puzzle, ['create example-foo web 2', 'create shop bar 1', 'wait', `bug ${riddle.bug}`, 'wait']);
   } else if (bug || luck.length > 0) {
     tour.begin(0, ['create example-foo web 2', ...(bug ? [`bug ${bug.dataset.do}`] : []),
       ...switches.filter(({value}) => luck.includes(value.toLowerCase().replaceAll(' ', '-'))).map(({dataset}) => `${dataset.send} on`),
