@@ -125,7 +125,7 @@ func TestSync(t *testing.T) {
 			// If WaitForSync does not wait for resource, it returns before this event.
 			s.edit(projects+"project", "spec", replicas(2))
 			p.prints("handler of Projects", `"part":"store","what":"updated"`)
-			p.prints("EnqueueOwner, AddLowPriority: the initial list adds a key", `"part":"queue".*"text":"behind every change"`)
+			p.prints("EnqueueOwner, AddLowPriority: the initial list adds a key", `"part":"queue".*"text":"low priority"`)
 			if strings.Contains(p.output(), `"what":"synced"`) {
 				t.Errorf("WaitForSync: it does not wait for %s", resource)
 			}
