@@ -30,8 +30,8 @@ import (
 // them to client-go's global scheme.Scheme would change every other client in the process.
 var Scheme = runtime.NewScheme()
 
-// Codecs encodes and decodes the types in Scheme as JSON, or as CBOR, a binary form of it, if
-// client-go's feature gates are on (off in v0.37).
+// Codecs encodes and decodes the types in Scheme as JSON, or as CBOR (binary) if
+// client-go's CBOR feature gates are on (off in v0.37).
 var Codecs = serializer.NewCodecFactory(Scheme, serializer.WithSerializer(cbor.NewSerializerInfo))
 
 // ParameterCodec turns an options struct into a query string.

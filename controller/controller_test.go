@@ -360,7 +360,7 @@ func TestPanicIsRetried(t *testing.T) {
 	}
 }
 
-// Retries that hang leave workers for other keys, including keys that lost a race. In the end all have run.
+// If retries hang, workers remain for other keys, including keys that lost a race. In the end all keys have run.
 func TestRetriesLeaveWorkers(t *testing.T) {
 	inBubble(t, func(t *testing.T, queue controller.Queue) {
 		var good, raced atomic.Bool

@@ -36,7 +36,7 @@ func EnqueueObject(queue Queue) cache.ResourceEventHandler {
 	}
 }
 
-// EnqueueOwner returns the handler for dependents of the kind owner, here for Deployments. Each event of a
+// EnqueueOwner returns the handler for dependents, here Deployments, of objects of kind owner. Each event of a
 // dependent enqueues the key of its controller, the owner reference with controller: true, if it has this kind.
 // It also enqueues the keys that the functions in others return, such as the keys of objects that wait for the
 // dependent's name.

@@ -16,7 +16,7 @@ import (
 //   - Get waits for a key and returns it. No other worker gets this key before Done.
 //   - Done ends the work on a key, after success and after failure.
 //   - AddRateLimited starts a back-off: 5 ms after the first failure, then twice as long each time, up
-//     to 30 s. Get returns the key after it, and not before.
+//     to 30 s. Get returns the key only after the back-off.
 //   - Forget ends the back-off and resets the number of failures. It does not replace Done.
 //   - NumRequeues returns the number of failures since the last Forget.
 //   - AddAfter enqueues the key after a delay.
@@ -69,8 +69,8 @@ func (q *queue) AddRateLimited(key cache.ObjectName) {
 	q.AddAfter(key, delay)
 }
 
-// Get returns a key whose back-off has ended. Add may enqueue a key before that. So may AddAfter, because
-// client-go keeps only the shorter one of a key's two delays. Get delays such a key again.
+// Get returns a key whose back-off has ended. Add may enqueue a key earlier. AddAfter may, too: if
+// a key has two delays, client-go keeps the shorter one. Get delays such a key again.
 func (q *queue) Get() (key cache.ObjectName, shutdown bool) {
 	for {
 		key, shutdown = q.TypedRateLimitingInterface.Get()

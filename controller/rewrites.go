@@ -12,7 +12,7 @@ import (
 // Rewrites. Without this file, two controllers that want different values for one field fight forever, as
 // fast as the API server allows: each write succeeds, so no key backs off (TestNoHotLoop). Rewrites counts
 // consecutive writes of the same content for one generation, each within a minute of the previous one. From the
-// fourth write on, Err returns an error until the content has held for a minute. So the key backs off, and the
+// fourth write on, Err returns an error until no such write comes for a minute. So the key backs off, and the
 // condition can report why.
 
 // ErrReverted reports that a write does not last.
@@ -21,7 +21,7 @@ var ErrReverted = errors.New("another client or an admission webhook changes wha
 // Rewrites is safe for concurrent use with different objects.
 type Rewrites struct{ recent *utilcache.LRUExpireCache }
 
-// NewRewrites returns an empty Rewrites. It remembers the 10,000 parts that were written last.
+// NewRewrites returns an empty Rewrites. It remembers the last 10,000 parts that Record has received.
 func NewRewrites() *Rewrites { return &Rewrites{utilcache.NewLRUExpireCache(10_000)} }
 
 type target struct {

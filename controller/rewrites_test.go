@@ -10,7 +10,7 @@ import (
 	"example.com/byhand/controller"
 )
 
-// The fourth identical write is an error until the content has held for a minute, or the spec changes.
+// The fourth identical write is an error until no such write comes for a minute, or the spec changes.
 func TestRewrites(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		rewrites := controller.NewRewrites()

@@ -29,7 +29,7 @@ type Informer struct {
 
 // New returns an informer of one resource. options has the type of the object, the handler, the resync period
 // (0: no resync) and the indexers. The Reflector sends each request through the two functions of
-// listWatch, which use client. New only checks whether client is a fake, which does not support streaming lists.
+// listWatch, which use client. New uses client only to detect a fake, which does not support streaming lists.
 func New(resource schema.GroupResource, client any, listWatch *cache.ListWatch, options cache.InformerOptions) *Informer {
 	i := &Informer{Resource: resource.String()}
 	i.Handler.ResourceEventHandler, options.Handler = options.Handler, &i.Handler
@@ -43,8 +43,8 @@ func New(resource schema.GroupResource, client any, listWatch *cache.ListWatch, 
 	return i
 }
 
-// Run lists, watches and calls the handler until ctx is done. The Reflector logs its errors and retries. If a
-// request has failed, its goroutine may outlive Run by up to a minute, but it sends no more requests.
+// Run lists, watches and calls the handler until ctx is done. The Reflector logs its errors and retries. After a
+// failed request, the Reflector may outlive Run by up to a minute, but sends no more requests.
 func (i *Informer) Run(ctx context.Context) {
 	go i.controller.RunWithContext(ctx)
 	<-ctx.Done()

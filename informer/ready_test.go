@@ -201,7 +201,7 @@ func TestReady(t *testing.T) {
 			if test.refuse == nil {
 				s.Remove(podPath + "broken")
 			}
-			time.Sleep(2 * time.Hour) // longer than any wait; then the watch has no events
+			time.Sleep(2 * time.Hour) // longer than any wait: a watch without events is still ready
 			if err := i.Ready(); err != nil {
 				t.Errorf("after the end of %q: error %v, want none", test.reason, err)
 			}

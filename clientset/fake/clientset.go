@@ -27,7 +27,7 @@ var _ clientset.Interface = &Clientset{}
 var _ testing.FakeClient = &Clientset{}
 
 // NewClientset returns a clientset that holds these objects. It panics if clientset.Scheme does not
-// have the kind of an object, or if two objects are the same.
+// have the kind of an object, or if two objects have the same kind and key.
 func NewClientset(objects ...runtime.Object) *Clientset {
 	tracker := testing.NewFieldManagedObjectTracker(clientset.Scheme, clientset.Codecs.UniversalDecoder(), managedfields.NewDeducedTypeConverter())
 	for _, object := range objects {

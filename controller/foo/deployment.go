@@ -39,7 +39,7 @@ func (r *Reconciler) syncDeployment(ctx context.Context, foo *v1alpha1.Foo, owne
 	if err != nil {
 		return deployment, err // Keep the old Deployments until the new one exists.
 	}
-	// Rewrites reports a fight with another client until the writes have held for a minute.
+	// Rewrites reports a fight with another client until no repeated write comes for a minute.
 	return deployment, errors.Join(r.deleteRenamed(ctx, foo, owned),
 		cmp.Or(r.Rewrites.Err(foo, "Deployment"), r.Rewrites.Err(foo, "deletion")))
 }

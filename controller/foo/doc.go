@@ -15,8 +15,8 @@
 //   - Run one active process (--leader-elect). Two active processes send every write twice; the API server's
 //     checks of resourceVersion, UID and name protect the objects.
 //   - A failing write delays all work on the same Foo, including its status, by up to 30 s, unless its spec
-//     changes. Three problems appear only in the log: a status that cannot be written, a race while a watch
-//     is down, and a webhook that rejects with 404 or 409, which looks like a race.
+//     changes. Three problems appear only in the log: a status that cannot be written, a race that repeats
+//     while a watch is down, and a webhook that rejects with 404 or 409, which looks like a race.
 //   - A rename is not a rolling update: the old Deployment is deleted when the new one exists, before its
 //     Pods run. If the Foo is renamed back during the DELETE, it gets a new Deployment.
 //   - Two Foos that swap the names of their Deployments wait for each other. Use a third name first.

@@ -176,7 +176,7 @@ func TestLeavingDeployment(t *testing.T) {
 			w.syncAndReconcile()
 			w.sent("PUT foos/foo/status")
 			w.ready("foo", v1alpha1.ReasonWaitingForDeletion)
-			w.told() // No user must act.
+			w.told() // No user needs to act.
 
 			w.api.Remove(deploymentPath + "deployment")
 			w.syncAndReconcile()
@@ -262,8 +262,8 @@ func TestRenameWithFinalizers(t *testing.T) {
 	w.sent()
 }
 
-// Just before the controller deletes the old Deployment, a user recreates it. The new Deployment
-// stays.
+// Just before the controller deletes the old Deployment, a user recreates it. The recreated
+// Deployment stays.
 func TestRenameKeepsWhatIsNew(t *testing.T) {
 	w := converged(t, 1)
 	w.set(fooPath+"foo", "renamed", "spec", "deploymentName")

@@ -205,8 +205,8 @@ func TestLeaseLost(t *testing.T) {
 // whatever fraction of a second they were sent. The other process keeps trying to acquire the Lease.
 func TestOneWorks(t *testing.T) {
 	for name, s := range map[string]struct {
-		// late delays the response to the second renewal. After renewal number last the leader loses
-		// its connection, or with onlyRead its permission to write.
+		// late delays the response to the second renewal. After that many renewals (last) the leader
+		// loses its connection, or with onlyRead its permission to write.
 		late     time.Duration
 		last     int32
 		onlyRead bool

@@ -9,6 +9,6 @@
 //
 // # Limitations
 //
-// Foo is the Foo of Kubernetes' own sample-controller, whose manifests and generated
-// client work with the CRD of this repository. There, FooStatus has only availableReplicas.
+// Foo is the Foo of Kubernetes' own sample-controller, whose manifests and generated client work
+// with the CRD of this repository. In sample-controller, FooStatus has only availableReplicas.
 package v1alpha1

@@ -48,8 +48,8 @@ type FooStatus struct {
 }
 
 // FooReady is the type of a Foo's condition. It is True only if the Deployment matches the spec and
-// has exactly the desired replicas, all available and from the newest template. A rejected or failed write
-// also makes it False, even if it is only the deletion of a Deployment with an earlier name. Terminating
+// has exactly the desired replicas, all available and from the newest template. Any rejected or failed
+// write also makes it False, even the deletion of a Deployment with an earlier name. Terminating
 // Pods and old Deployments that are being deleted do not count. The status of a Foo that is being
 // deleted does not change.
 const FooReady = "Ready"

@@ -42,7 +42,7 @@ func deployment(version string, ours bool) *appsv1.Deployment {
 	return d
 }
 
-// Each store event becomes a step with a word, a log word, an owner and a cause, and reaches the
+// Each store event becomes a step with its What, Log, owner and cause, and reaches the
 // next handler.
 func TestHandler(t *testing.T) {
 	r, queue := traced()

@@ -138,7 +138,7 @@ func TestSubresources(t *testing.T) {
 	})
 }
 
-// Each date and time that a schema admits is unchanged after a round trip through the Go type. Otherwise the
+// Each date and time that a schema admits still matches it after a round trip through the Go type. Otherwise the
 // kind's informer would stop, or no status could be written.
 func TestTimesSurvive(t *testing.T) {
 	forEachKind(t, func(t *testing.T, k samples.Kind) {

@@ -16,7 +16,7 @@ import (
 	"example.com/byhand/kit/testkit"
 )
 
-// Random sequences of actions by users, other clients, the garbage collector, the Deployment controller, a
+// A sequence has random actions of users, other clients, the garbage collector, the Deployment controller, a
 // failing API server and a new process, while the watches lag. Then at most one fault lasts for a minute and
 // nothing else happens (faults_test.go). The rules in rules_test.go hold for each request, and the final state
 // matches the last specs.
@@ -54,7 +54,7 @@ type sequence struct {
 	*testing.T
 	rand *rand.Rand
 	api  *testkit.APIServer
-	// What may happen in this sequence, and the names of Foos and their Deployments.
+	// The possible actions in this sequence, and the names of Foos and their Deployments.
 	strangers, takeovers, faults bool
 	foos, names                  []string
 

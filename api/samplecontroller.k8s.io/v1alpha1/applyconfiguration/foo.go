@@ -1,5 +1,5 @@
-// Package applyconfiguration holds the types of a server-side apply of Foos. The same package of
-// api/examples-gzh.com explains them.
+// Package applyconfiguration holds the types of a server-side apply of Foos. The package
+// applyconfiguration of api/examples-gzh.com explains them.
 package applyconfiguration
 
 import (
