@@ -27,8 +27,8 @@
 //   - A killed program leaves its registration. With failurePolicy Fail every change of a
 //     Pizza is rejected then, even the removal of a finalizer, until the program runs again
 //     or make chapter-down removes the registration.
-//   - Without a registration every Pizza passes: in the first milliseconds, until each API
-//     server has seen it, and after another client deletes it, until the next start.
+//   - Every Pizza passes in the first milliseconds, until each API server has seen the
+//     registration. If another client deletes it, every Pizza passes until the next start.
 //   - A topping may be deleted between the response and the write of the pizza. Only the
 //     server that stores both can prevent that, as the chapter apiserver does for its budget.
 //   - A pizza is checked when it is written. Stored pizzas are not checked again.

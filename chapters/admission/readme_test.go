@@ -61,7 +61,7 @@ func TestReadme(t *testing.T) {
 	script.Run(pizzas, "empty: []\n", "none: \n", `pineapple: ["tomato","pineapple"]`)
 	script.Run("kubectl delete configmap byhand-menu")
 
-	// Only the script: other tests need the definitions.
+	// Run only the script: other tests need the CRDs.
 	script.Take("make chapter-down CHAPTER=admission")
 	c.Shell("cd ../.. && sh chapters/admission/down.sh")
 	if c.registered() {

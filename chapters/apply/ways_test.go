@@ -115,8 +115,8 @@ func (w *world) sent() (requests, conflicts int) {
 	return requests, conflicts
 }
 
-// measure adds a sidecar, plays ten rounds and returns the row of the README's table. More writers cause more
-// conflicts than expected, each with one more request.
+// measure adds a sidecar, plays ten rounds and returns the row of the README's table. It does not
+// count unexpected conflicts, nor the additional request of each.
 func (w *world) measure(way string, expected int) string {
 	w.settle()
 	w.patch("person", types.StrategicMergePatchType, `{"spec":{"template":{"spec":{"containers":[{"name":"sidecar","image":"sidecar:1"}]}}}}`)
@@ -139,7 +139,7 @@ func (w *world) measure(way string, expected int) string {
 		lost = "the sidecar"
 	}
 
-	// The Foo gives the number away. It does not change, and nothing more is sent.
+	// The Foo no longer sets replicas. The Deployment's number stays, and nothing more is sent.
 	w.foo.Spec.Replicas = nil
 	w.settle()
 	stays := *w.get().Spec.Replicas == *before.Spec.Replicas

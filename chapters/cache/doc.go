@@ -9,8 +9,8 @@
 //
 //   - Each way has a separate client. Bytes are the sizes of the responses' bodies, before
 //     encryption, and not compressed.
-//   - The heap is the growth of the live heap since before the way began, after a garbage
-//     collection.
+//   - The heap is the live heap after a garbage collection, minus the live heap before
+//     the way began.
 //   - An error before the first list exits the program. A Reflector would retry forever, even
 //     without permission. Later errors are retried and logged.
 //   - The peak is the process's: after several ways, the peak of the largest one.

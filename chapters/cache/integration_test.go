@@ -13,8 +13,8 @@ import (
 	"example.com/byhand/chapters/internal/chaptertest"
 )
 
-// TestReadme runs the README's commands, with the permissions of config/rbac. No other test runs in
-// parallel, because some tests create wanted Secrets, too.
+// TestReadme runs the README's commands, with the permissions of config/rbac. It does not run in
+// parallel: some other tests create wanted Secrets, too.
 func TestReadme(t *testing.T) {
 	c := chaptertest.New(t)
 	account := c.AccountWith("byhand-cache")

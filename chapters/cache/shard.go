@@ -33,7 +33,7 @@ func bound(i, n int64) string {
 	return fmt.Sprintf("0x%016x", hashes.Div(hashes, big.NewInt(n)))
 }
 
-// has reports whether an object is in a shard. A tombstone, which may have no object, counts.
+// has reports whether an object is in a shard. It is true for a tombstone without an object.
 func has(shard sharding.Selector, obj any) bool {
 	object, _ := obj.(runtime.Object)
 	matches, err := shard.Matches(object)

@@ -20,8 +20,8 @@ import (
 type row struct {
 	name string
 	play func(s *server, start func())
-	// ends is a part of the error with which this program exits. Only the core has created a
-	// Deployment for the Foo "new".
+	// ends is a part of the error with which this program exits. If it is set, only the core
+	// creates a Deployment for the Foo "new".
 	ends string
 	// floods: this program repeats its POST without a pause, and the Foo "new" has no status.
 	floods bool

@@ -18,8 +18,8 @@ import (
 	"example.com/byhand/controller"
 )
 
-// errAnother is for a proxy or a cache that returns a different object. The reconcile would wait
-// forever until a store shows that object's version.
+// errAnother is for a proxy or a cache that returns a different object. Otherwise the reconcile
+// would wait forever for a store to show that object's version.
 var errAnother = errors.New("the response is a different object")
 
 // reconciler gives each Team its Foos, and rolls up their state. It has clients for writes and the
@@ -84,7 +84,7 @@ func (r *reconciler) createFoos(ctx context.Context, team *Team) (err error) {
 	return err
 }
 
-// rollUp fills an empty status from the stores alone, so the order of events does not matter. Its text has the
+// rollUp fills the status from the stores and err, so the order of events does not matter. Its text has the
 // spec's order: in map order it would differ each time.
 func (r *reconciler) rollUp(team *Team, status *TeamStatus, err error) {
 	var waiting []string

@@ -53,7 +53,7 @@ const (
 // world is an in-memory API server and the program, in a bubble: time passes only when all goroutines wait.
 type world struct {
 	*check.Program
-	seen int // of the writes
+	seen int // the number of writes already returned
 }
 
 // start runs a test while the program runs with synced stores.

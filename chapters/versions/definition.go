@@ -164,14 +164,14 @@ func (a *api) change(ctx context.Context, decide func(now definition) (served []
 	return nil
 }
 
-// operation is part of a JSON Patch (RFC 6902). They take effect together or not at all.
+// operation is part of a JSON Patch (RFC 6902). A patch takes effect completely or not at all.
 type operation struct {
 	Op    string `json:"op"`
 	Path  string `json:"path"`
 	Value any    `json:"value,omitempty"`
 }
 
-// patch returns change's patch. Its paths have indexes of versions, so it includes the
+// patch returns the patch for the function change. Its paths have indexes of versions, so it includes the
 // resourceVersion: the API server rejects it with Conflict if the versions have changed.
 func (d definition) patch(served []string, converts *conversionSpec) []operation {
 	operations := []operation{{"replace", "/metadata/resourceVersion", d.Metadata.ResourceVersion}}

@@ -93,7 +93,7 @@ func converts(ctx context.Context, requests *api, logger *log.Logger) error {
 	if ctx.Err() != nil {
 		err = nil // the exit was requested, or server.Run returns the reason
 	}
-	// Even after an error: a failed request may have arrived.
+	// Even after an error: a failed request may have taken effect.
 	err = errors.Join(err, takeAway(context.WithoutCancel(ctx), url, requests, logger))
 	stop()
 	return errors.Join(err, <-ended)
