@@ -6,7 +6,7 @@
 //	go run ./tools/judge -scenario 'rename|killed-.*' -- ./mine
 //	go run ./tools/judge -list
 //	make judge QUICK=1 DIR=../mine                                  # seconds, a Go program, no Kubernetes
-//	make judge SCRIPT=judge.yaml                                     # a program about any kind
+//	make judge SCRIPT=judge.yaml                                     # a controller of any kind
 //
 // # How to read it
 //
@@ -27,8 +27,8 @@
 // flag, write {kubeconfig} in the command: the judge replaces it by the path. The program must do what the
 // official Foo promises:
 //
-//   - The Foo controls the Deployment that spec.deploymentName names. It has spec.replicas and the images that the
-//     program gave it.
+//   - The Foo controls the Deployment that spec.deploymentName names. That Deployment has the Foo's number of
+//     replicas and the images that the program first gave it.
 //   - status.availableReplicas is correct.
 //
 // More conditions and Events are allowed. But the Deployment must be complete while a condition Ready is True.
@@ -43,7 +43,7 @@
 // Package internal/court is the command. Below it are four packages, described in their doc.go. Each imports
 // only the ones after it:
 //
-//   - anykind judges a program about any other kind by a script: baseline.go learns the right results,
+//   - anykind judges a controller of any other kind with a script: baseline.go learns the right results,
 //     script_scenarios.go has the scenarios, and kind.go is the built-in script of a kind in memory.
 //   - scenario has the scenarios for Foos in scenarios.go. Their steps are in situations.go, faults.go and
 //     hostile.go, admission.go (a quota and a webhook) and users.go (actions of users).
@@ -51,8 +51,8 @@
 //     a process group and restart it when it exits, like a kubelet. stage.go gives it a namespace and a proxy.
 //     confined.go limits the program to this namespace, so most scenarios run in parallel. canary.go measures when
 //     the machine is slow. wait.go has the waits of a step.
-//   - verdict has the properties. history.go watches past the proxy. converged.go compares the present state with
-//     the oracle of this repository's tests. review.go checks every revision. report.go prints the result,
+//   - verdict has the properties. history.go watches without the proxy. converged.go compares the present state
+//     with the oracle of this repository's tests. review.go checks every revision. report.go prints the result,
 //     explanations.go explains it.
 //
 // Situations run on a whole control plane. Faults run on an API server alone: the judge plays the controllers
@@ -60,7 +60,7 @@
 //
 // # A script
 //
-// A script with a user's steps judges a program about any other kind (script/foos.yaml is an example):
+// A script with a user's steps judges a controller of any other kind (script/foos.yaml is an example):
 //
 //	command: [./mine, --kubeconfig, "{kubeconfig}"]     # or CONTROLLER of make
 //	crds: [config/crd]                                  # paths are relative to the folder of this file
@@ -75,11 +75,11 @@
 // kubectl delete does, for at most a minute.
 //
 // First the judge plays the script without faults until two runs end with the same objects. It prints the
-// result; -learned writes it to a file that you can commit and compare. The result has the objects that are
-// stored after each step, of the resources that the program has requested. Their values were written by
-// the program or kubectl (metadata.managedFields). Namespaces, UIDs and times become words. Values that
-// differ between the two runs are ignored. Conditions that appear or disappear in a run that starts late are
-// ignored in scenarios that start late.
+// result; -learned writes it to a file that you can commit and compare. The result has, for each
+// step, the stored objects of all resources that the program has requested. It has only values that the program
+// or kubectl wrote (metadata.managedFields). Namespaces, UIDs and times become placeholders. Values that differ
+// between the two runs are ignored. The judge also plays the script with only a late start. Scenarios with a
+// late start ignore conditions that appear or disappear there.
 //
 // Then the judge plays the scenarios for any kind. It kills the program, rejects its writes, starts it late,
 // makes it miss events, serves stale lists and starts a second process. It changes or deletes the program's
@@ -104,29 +104,29 @@
 //
 // A stage then has an in-memory API server (kit/testkit) and the program as a function,
 // in virtual time (testing/synctest): memory.go. The scenarios, the properties and the explanations are the
-// same. It plays 41 of the 45 scenarios. The others, and the final test, need a control plane. Each request takes 2 ms of virtual time, and a program that sends 5,000 is stopped. quick.go
-// plays in another process, so that a panic ends only one scenario. It gives up a scenario after a minute of
-// real time.
+// same. It plays 41 of the 45 scenarios. The others, and a final verdict, need a control plane. Each request
+// takes 2 ms of virtual time, and a program that sends 5,000 is stopped. quick.go plays in another process, so
+// that a panic ends only one scenario. It gives up a scenario after a minute of real time.
 //
-// A folder with config/crd.yaml and config/sample.yaml is about that kind. The judge then plays the scenarios
-// for any kind with a built-in script: a user creates the sample, changes the first value of its spec that the
-// schema lets change, and deletes it. The learned result is not printed.
+// If the folder has config/crd.yaml and config/sample.yaml, the judge plays the scenarios for any kind, with a
+// built-in script for the kind of the CRD: a user creates the sample, changes the first value of its spec that
+// may change according to the schema, and deletes it. The learned result is not printed.
 //
 // A restarted program runs in the same process: package variables keep their values, even after a kill. A
 // killed program continues until its next request, which fails.
 //
 // # Limitations
 //
-//   - Each wait is bounded by a minute, or ten times what the program takes without faults. A program that polls
-//     less often falls short. A slow machine extends all waits: canary.go keeps measuring how long an event takes.
+//   - Each wait is at most a minute or, if longer, ten times the program's time without faults. A program that
+//     polls less often falls short. A slow machine extends all waits: canary.go measures how long an event takes.
 //   - A scenario that falls short in parallel is repeated alone. One that falls short on a slow machine is
-//     repeated, too. The repetition counts. So a program with a fixed port takes longer: use -beside 1.
+//     repeated, too. The repetition counts. With a fixed port, most scenarios are repeated: use -beside 1.
 //   - A ConfigMap that elects a leader (client-go before 0.24) counts as an object of the program.
 //   - A program may watch more than Foos and Deployments. It sees other resources of the whole cluster.
 //   - Behind a proxy that loses bookmarks a program has 150 s to work anyway, or to exit. A log line or an unready
 //     probe is not enough: logs may stay unread, and the judge does not see probes.
-//   - The proxy plays quotas and webhooks, not the API server. A program that creates objects by server-side apply
-//     keeps its owner references in owner-stripped.
+//   - The proxy, not the API server, plays quotas and webhooks. The scenario owner-stripped changes only POSTs,
+//     not creations by server-side apply.
 //   - Only the scenario idle checks P2 over a long time; elsewhere the program must be silent for 2 s.
 //   - A stale start needs a program that accepts cached lists (resourceVersion=0). client-go's informers do so
 //     when the API server has no streaming lists. stale-start rejects streaming lists, stale-start-streaming

@@ -58,7 +58,7 @@ var acts = []struct{ verb, path, body string }{
 	{http.MethodPatch, "/apis/samplecontroller.k8s.io/v1alpha1/namespaces/default/foos/NAME", `{"spec":{"deploymentName":"NAME-renamed"}}`},
 }
 
-// disturb performs the first acts, as many as sorts says, for many Foos. After each it waits until the
+// disturb performs the first sorts of the acts, for each Foo. After each it waits until the
 // Deployments match the Foos. It calls undo before the last act, to end the fault: otherwise they might never match.
 func disturb(t *testing.T, config *rest.Config, foos, sorts int, undo func()) {
 	t.Helper()

@@ -46,7 +46,7 @@ func newTicket(t *testing.T) (dir string) {
 	return newFolder(t, "KIND=Ticket", "GROUP=desk.example.com", "VERSION=v1", "MODULE=example.com/desk")
 }
 
-// With COPY=1 the folder needs nothing else, except from a module proxy.
+// With COPY=1 the folder needs only modules from a module proxy.
 func TestCopy(t *testing.T) {
 	t.Parallel()
 	dir := newFolder(t, "COPY=1")

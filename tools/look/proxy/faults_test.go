@@ -80,7 +80,7 @@ func TestFaults(t *testing.T) {
 			_, _ = client.UpdateStatus(context.Background(), d, metav1.UpdateOptions{})
 		}, tells: `finding  no-op-write: PUT .*/a/status → 200: nothing changed  \(no cause seen: a timer, or a resync\?\)`},
 		"the compared object has no defaults": {reconcile: func(client appsclient.DeploymentInterface, d *appsv1.Deployment) {
-			// The API server has set the defaults that want lacks.
+			// The API server has set defaults, which the variable want lacks.
 			if want := deployment().Spec; !reflect.DeepEqual(want, d.Spec) {
 				d.Spec = want
 				_, _ = client.Update(context.Background(), d, metav1.UpdateOptions{})

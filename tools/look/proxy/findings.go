@@ -95,7 +95,7 @@ func newFindings(o Options) (*findings, error) {
 	return f, nil
 }
 
-// found counts and logs a finding if is is true, and it is neither allowed nor known. The place is a
+// If is == true, found counts and logs a finding that is neither allowed nor known. The place is a
 // verb and a resource.
 func (p *Proxy) found(name string, is bool, place, format string, args ...any) {
 	if !is || p.findings.accepted.HasAny(name, name+" "+place) {
@@ -123,7 +123,7 @@ func (f *findings) counts(resource string) *Counts {
 	return f.summary[resource]
 }
 
-// row counts consecutive occurrences: it returns before + 1, or 0 if this is not one.
+// row counts consecutive occurrences: it returns before + 1, or 0 if is == false.
 func row(is bool, before int) int {
 	if is {
 		return before + 1

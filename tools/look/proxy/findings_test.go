@@ -75,7 +75,7 @@ func (s *script) log() string {
 	return regexp.MustCompile(`(?m)^[\d:.]+  (look .*\n)?`).ReplaceAllString(s.printed.String(), "")
 }
 
-// wait waits until so many milliseconds after the start.
+// wait waits until ms milliseconds after the start.
 func (s *script) wait(ms int) {
 	time.Sleep(time.Until(s.began.Add(time.Duration(ms) * time.Millisecond)))
 }

@@ -53,14 +53,14 @@ var table = []Finding{
 }
 
 const (
-	inRow      = 2                // occurrences that are not yet a finding
-	inLoop     = 10               // writes in a row that are no longer progress in steps
+	inRow      = 2                // consecutive occurrences that a finding needs; loop and steady-retry: one more
+	inLoop     = 10               // writes in a row that are too many for progress in steps
 	longPause  = 10 * time.Second // from this pause on, a retry is slow enough
 	shortWatch = time.Second
 	mostPaced  = 8 // requests with the same pause that are no coincidence
 	mostPolls  = 10
 	heldFor    = 10 * time.Second
-	noRetry    = 30 * time.Second // without a retry, and longer than three times the last pause
+	noRetry    = 30 * time.Second // for never-retried, if also longer than three times the last pause
 )
 
 func (x *exchange) place() string {

@@ -39,7 +39,7 @@ func ReadKind(dir string) (*stage.Told, error) {
 }
 
 // builtIn has the steps of a kind in memory. A user creates the sample, changes the first value of its spec
-// that the schema lets change, and deletes it.
+// that may change according to the schema, and deletes it.
 var builtIn = []struct {
 	name string
 	play func(s *stage.Stage, k *stage.Kind, path string)

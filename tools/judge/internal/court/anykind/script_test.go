@@ -131,9 +131,9 @@ func TestDyingSince(t *testing.T) {
 	})
 }
 
-// Two objects instead of one are too many, and a moment without any is a gap. A gap that also exists without
-// a fault is reported only in that run. If old and new objects overlap without a fault, they may overlap more
-// with it.
+// Two objects instead of one are too many, and a moment without any is a gap. A gap that exists without a
+// fault is reported only in the run without faults. Objects that overlap without a fault may overlap more with
+// one.
 func TestCounted(t *testing.T) {
 	const pods = "/api/v1/namespaces/here/pods"
 	create := verdict.Request{Request: testkit.Request{Method: http.MethodPost, Target: testkit.TargetOf(pods), Stored: http.StatusCreated}}

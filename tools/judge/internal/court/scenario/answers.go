@@ -125,7 +125,7 @@ func Hanging(d time.Duration) func(*stage.Stage) handler {
 	}
 }
 
-// travel makes lists of the user's objects that allow an old answer (resourceVersion=0) return an earlier
+// travel answers lists of the user's objects that allow old data (resourceVersion=0) with an earlier
 // version, and counts them in Stage.Met. It forwards streaming lists. If streaming is false it rejects them,
 // like an API server without support for them.
 func travel(s *stage.Stage, to string, streaming bool) handler {

@@ -25,12 +25,12 @@ func scaleAndRename(s *stage.Stage) {
 	changeFoo("a", spec)(s)
 }
 
-// remember keeps the end of the script and its number of writes.
+// remember keeps the final state of the script and its number of writes.
 func remember(s *stage.Stage) {
 	s.Baseline, s.Writes = s.History.Snapshot(s.Namespace), len(s.Requests(s.Begin, func(r verdict.Request) bool { return r.Method != http.MethodGet }))
 }
 
-// SameEnd fails if the end of the script differs from the end without faults: P6.
+// SameEnd fails if the final state differs from the one without faults: P6.
 func SameEnd(s *stage.Stage) {
 	if diff := cmp.Diff(s.Baseline, s.History.Snapshot(s.Namespace)); diff != "" {
 		s.Find(verdict.Found(P6, verdict.Different, time.Now(), "Without the fault (-) and after it (+):\n%s", diff))

@@ -68,7 +68,7 @@ func Disturbed(d time.Duration, disturb Disturbance, steps ...stage.Step) stage.
 	}
 }
 
-// fewFailures fails if more than most requests were rejected since a moment: P7.
+// fewFailures fails if the number of requests rejected since a time exceeds most: P7.
 func fewFailures(s *stage.Stage, since time.Time, most int) {
 	if failed := s.Failed(since); len(failed) > most {
 		s.Find(verdict.Found(P7, verdict.Flood, time.Now(), "In %s %d requests of the program were rejected; a program with an exponential back-off sends at most %d.",
@@ -76,7 +76,7 @@ func fewFailures(s *stage.Stage, since time.Time, most int) {
 	}
 }
 
-// Few takes steps, and fails if more than most requests were rejected meanwhile.
+// Few takes steps, and fails if the number of requests rejected meanwhile exceeds most.
 func Few(most int, steps ...stage.Step) stage.Step {
 	return func(s *stage.Stage) {
 		begin := time.Now()
@@ -149,7 +149,7 @@ func tells(name string, available int32) stage.Step {
 	}
 }
 
-// Gone rejects watches from a version up to now (410 Gone). It does not end open ones, see Cut.
+// Gone rejects watches that start at an older version than the current one (410 Gone). It ends no watch, see Cut.
 func Gone(s *stage.Stage) { s.Proxy.Intercept(gone(s)) }
 
 func gone(s *stage.Stage) handler {
@@ -162,8 +162,8 @@ func gone(s *stage.Stage) handler {
 	}
 }
 
-// foosFirst is Gone while Deployments are still unreadable: the events of the relisted Foos come before the
-// deletion of a Deployment is seen, so they do not lead to its Foo.
+// foosFirst is Gone while Deployments are still unreadable: the relisted Foos are reconciled before the
+// deletion of a Deployment is seen, so those reconciles do not notice it.
 func foosFirst(s *stage.Stage) handler {
 	gone, unreadable := gone(s), Unreadable(s)
 	return func(w http.ResponseWriter, r *http.Request) bool {
@@ -324,7 +324,7 @@ func renamedBack(name, other string) stage.Step {
 	}
 }
 
-// FewTries takes steps, and fails if the program meanwhile tries the same write more than most times,
+// FewTries takes steps, and fails if the program meanwhile tries the same write more often than most,
 // successful or not. ofStatus selects writes of a status, or all others.
 func FewTries(ofStatus bool, most int, why *verdict.Lesson, steps ...stage.Step) stage.Step {
 	return func(s *stage.Stage) {

@@ -64,7 +64,7 @@ func dropFoos(s *stage.Stage) {
 	}
 }
 
-// badValues are Foos that no Deployment can fulfill, with the types of the schema.
+// badValues are Foos with valid types, but with values that no Deployment can fulfill.
 var badValues = badFoos(
 	stage.Object{},
 	stage.Object{"replicas": int64(1)},

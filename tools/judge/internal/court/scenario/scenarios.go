@@ -68,7 +68,7 @@ var All = []stage.Scenario{
 	{Name: "events-missed", What: "The watches are cut and all reads fail, while Foos are scaled, deleted and recreated; afterwards the old watches cannot be resumed (410 Gone).",
 		Judged: P1 | P2 | P3 | P4 | P5,
 		Steps: []stage.Step{createFoo("a", "a", 1), createFoo("b", "b", 1), createFoo("c", "c", 1), createFoo("d", "d", 1), converged,
-			// Only the missed deletion leads to d.
+			// Only the missed deletion enqueues d.
 			Disturbed(8*time.Second, Unreadable, Cut, changeFoo("a", stage.Object{"replicas": 3}), deleteDeployment("d"),
 				DeleteFoo("b", metav1.DeletePropagationBackground), createFooAgain("b", "b", 2), DeleteFoo("c", metav1.DeletePropagationBackground)),
 			Disturbed(30*time.Second, foosFirst), Gone, converged}},
@@ -89,7 +89,7 @@ var All = []stage.Scenario{
 		Steps:  []stage.Step{createFoo("a", "a", 1), createFoo("b", "b", 2), converged, stage.Silent, idle(65 * time.Second)}},
 
 	// Faults, on a control plane without the controllers of Kubernetes. A fault that would prevent a start
-	// begins when the program works: exiting at the start is no violation.
+	// begins only after the start: exiting at the start is no violation.
 	{Name: FaultFree, What: "A Foo is created, then scaled and renamed. No fault is injected: later scenarios repeat these steps with faults.",
 		Judged: P1 | P2 | P3 | P4 | P5, Quick: true, Bare: true, Calibrates: true,
 		Steps: []stage.Step{CreateAndChange, remember}},
@@ -118,7 +118,7 @@ var All = []stage.Scenario{
 	{Name: "conflicts", What: "For 10 s another client writes each Foo and each Deployment again and again.",
 		Judged: P1 | P2 | P3 | P4 | P5 | P6, Bare: true,
 		Steps: []stage.Step{Contended(10*time.Second, createFoo("a", "a", 1), Wait(5*time.Second), scaleAndRename), converged, SameEnd}},
-	// client-go's Reflector doubles its pauses. After 12 s its fifth pause could begin, of up to 26 s.
+	// At most 12 s: client-go's Reflector doubles its pauses, and the fifth could then begin, and take 26 s.
 	{Name: "overloaded", What: "For 10 s half of the requests of each method get 500, 503 or 429; the watches are cut at the beginning.",
 		Judged: P1 | P3 | P4 | P5 | P6 | P7, Quick: true, Bare: true,
 		Steps: []stage.Step{createFoo("a", "a", 1), converged, Few(100, Disturbed(10*time.Second, Overloaded, Cut, scaleAndRename)), converged, SameEnd}},

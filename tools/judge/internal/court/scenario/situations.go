@@ -89,9 +89,9 @@ func staysAlone(name string) stage.Step {
 	}
 }
 
-// freed waits until the program has seen the deletion of Foos. Then it releases their Deployments like the
-// garbage collector, which can be faster than the program where it runs. Then it waits again: the program
-// must not harm them.
+// freed waits until the program has seen the deletion of Foos. Then it removes their Deployments' owner
+// references, as the garbage collector would. (A real one can be faster than the program.) Then it waits
+// again: the program must not harm the Deployments.
 func freed(names ...string) stage.Step {
 	return func(s *stage.Stage) {
 		s.Pause(3 * time.Second)
@@ -125,7 +125,7 @@ func isStuck(d *appsv1.Deployment) bool {
 	})
 }
 
-// claimsNothing waits until a Foo is not Ready while its Deployment is incomplete. A Foo without the
+// claimsNothing waits until a Foo is not Ready, or its Deployment is complete. A Foo without the
 // condition passes.
 func claimsNothing(name string) stage.Step {
 	return func(s *stage.Stage) {

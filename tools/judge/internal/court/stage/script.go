@@ -37,7 +37,7 @@ func ReadBody(r *http.Request) []byte {
 	return body
 }
 
-// Told is a user's script for a program about any kind, with the results of runs without a fault.
+// Told is a user's script for a controller of any kind, with the results of runs without a fault.
 type Told struct {
 	*script.Script
 	// Kind replaces the commands of the steps in memory. It is nil on a control plane.

@@ -10,8 +10,8 @@ import (
 	"example.com/byhand/internal/tests/oracle"
 )
 
-// ofFault has the properties and the lesson of each kind of fault that is the program's. For the others the
-// controllers of Kubernetes are not done.
+// ofFault has the properties and the lesson of each kind of fault that the program causes. The other kinds
+// mean that the controllers of Kubernetes have not finished.
 var ofFault = map[oracle.Kind]struct {
 	properties Properties
 	lesson     *Lesson

@@ -44,7 +44,7 @@ func (h *History) Names() (foos, deployments []string) {
 }
 
 // History has every version of every Foo and Deployment in one namespace. The judge's two informers deliver
-// them, past the proxy. A list would show only the end: not a second Deployment that existed briefly, nor a
+// them, without the proxy. A list would show only the end: not a second Deployment that existed briefly, nor a
 // foreign one that was changed and restored. An informer misses versions if it lists again: after the API
 // server was killed, or the schema replaced.
 type History struct {

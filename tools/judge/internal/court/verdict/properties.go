@@ -11,7 +11,7 @@ type Properties uint8
 
 const (
 	// P1: it converges. Each Foo has its Deployment and a true status.availableReplicas. If another owner has the
-	// name, the Foo has no Deployment and no replicas. The program does not undo this.
+	// name, the Foo has no Deployment and no replicas. The program does not undo this state.
 	P1 Properties = 1 << iota
 	// P2: it is silent. When there is nothing to do, it writes no Foo and no Deployment. Events and Leases do not
 	// count.

@@ -19,7 +19,7 @@ import (
 // Blindness is a period in which the program could not see the current Foos.
 type Blindness struct{ From, To time.Time }
 
-// review checks the versions in their order for forbidden states that the end would not show: P3, P5, and
+// review checks the versions in their order for forbidden states that the final state would not show: P3, P5, and
 // states that the program itself reverted (P1).
 type review struct {
 	blind   []Blindness
