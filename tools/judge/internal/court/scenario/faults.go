@@ -192,7 +192,7 @@ func Version(s *stage.Stage) string {
 	return stage.Must(s.Foos(s.Namespace).List(s.Ctx, metav1.ListOptions{})).GetResourceVersion()
 }
 
-// StartAsOf kills the program and restarts it. Lists of the user's objects that allow an old answer
+// StartAsOf kills the program and restarts it. Lists of the user's objects that allow old data
 // (resourceVersion=0) have this version; for streaming see travel. For d their watches deliver nothing newer.
 func StartAsOf(s *stage.Stage, version string, d time.Duration, streaming bool) {
 	for _, resource := range s.Users() {

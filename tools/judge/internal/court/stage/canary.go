@@ -57,7 +57,7 @@ func (c *canary) back(began, now time.Time) {
 	}
 }
 
-// Slow returns the periods since a moment in which the machine was slow.
+// Slow returns the periods since a time in which the machine was slow.
 func (c *canary) Slow(since time.Time) []verdict.Blindness {
 	if c == nil {
 		return nil

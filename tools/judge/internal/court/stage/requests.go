@@ -8,7 +8,7 @@ import (
 	"example.com/byhand/tools/judge/internal/court/verdict"
 )
 
-// Requests returns the program's requests since a moment for which want returns true. It omits Events and
+// Requests returns the program's requests since a time for which want returns true. It omits Events and
 // spared requests.
 func (s *Stage) Requests(since time.Time, want func(verdict.Request) bool) (found []verdict.Request) {
 	for _, line := range s.Proxy.Log() {
@@ -19,7 +19,7 @@ func (s *Stage) Requests(since time.Time, want func(verdict.Request) bool) (foun
 	return found
 }
 
-// heardSince reports whether the program has sent a request since a moment.
+// heardSince reports whether the program has sent a request since a time.
 func (s *Stage) heardSince(since time.Time) bool {
 	log := s.Proxy.Log()
 	return len(log) > 0 && !log[len(log)-1].At.Before(since)

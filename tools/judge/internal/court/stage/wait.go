@@ -103,7 +103,7 @@ func (s *Stage) Needs(bound time.Duration, is func() bool, missing string) {
 	}
 }
 
-// Tries returns the writes that the program has tried since a moment.
+// Tries returns the writes that the program has tried since a time.
 func (s *Stage) Tries(since time.Time) []verdict.Request {
 	return s.Requests(since, func(r verdict.Request) bool { return r.Method != http.MethodGet && r.Target.Namespace == s.Namespace })
 }
@@ -181,7 +181,7 @@ func (s *Stage) Converge(bound time.Duration) {
 // Late: the judge has not received its own writes.
 const Late = "the judge's own watch lags behind"
 
-// Failed returns the requests since a moment that were rejected with 403, 422, 429 or 5xx.
+// Failed returns the requests since a time that were rejected with 403, 422, 429 or 5xx.
 func (s *Stage) Failed(since time.Time) []verdict.Request {
 	return s.Requests(since, func(r verdict.Request) bool {
 		return r.Code == http.StatusForbidden || r.Code == http.StatusTooManyRequests || r.Code == http.StatusUnprocessableEntity || r.Code >= 500

@@ -32,7 +32,7 @@ type World struct {
 	// Results of the run without faults.
 	Bound    time.Duration // how long the program may take
 	Writes   int           // its writes for the script
-	Baseline string        // the end of the script
+	Baseline string        // the final state of the script
 	Hopeless string        // why nothing else can be judged
 }
 
