@@ -120,7 +120,7 @@
 //   - Each wait is at most a minute or, if longer, ten times the program's time without faults. A program that
 //     polls less often falls short. A slow machine extends all waits: canary.go measures how long an event takes.
 //   - A scenario that falls short in parallel is repeated alone. One that falls short on a slow machine is
-//     repeated, too. The repetition counts. With a fixed port, most scenarios are repeated: use -beside 1.
+//     repeated, too. The repetition counts. With a fixed port, parallel scenarios fail and are repeated: use -beside 1.
 //   - A ConfigMap that elects a leader (client-go before 0.24) counts as an object of the program.
 //   - A program may watch more than Foos and Deployments. It sees other resources of the whole cluster.
 //   - Behind a proxy that loses bookmarks a program has 150 s to work anyway, or to exit. A log line or an unready
