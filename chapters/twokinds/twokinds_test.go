@@ -240,6 +240,7 @@ func TestStranger(t *testing.T) {
 	start(t, func(w *world) {
 		w.addSecret(secretType, password)
 		w.addFoo("ben")
+		w.soon() // Otherwise a POST of this Foo may fail, and a back-off is longer than soon.
 		w.Create()
 		w.soon()
 		w.report("anna", metav1.ConditionTrue)
