@@ -151,8 +151,11 @@ func TestFindings(t *testing.T) {
 			for i := range 8 {
 				s.sends(5<<i, "POST", some, thing("a", "default", 0, "", ""), 403, `{}`)
 			}
-			for i := range 6 {
-				s.sends(1000+100*i, "POST", some, thing("b", "default", 0, "", ""), 403, `{}`)
+			for i := range 12 {
+				s.sends(1000+(190-7*i)*i, "POST", some, thing("b", "default", 0, "", ""), 403, `{}`)
+			}
+			for i := range 5 {
+				s.sends(3000+500*i, "POST", some, thing("c", "default", 0, "", ""), 403, `{}`)
 			}
 		}, map[string]int{"steady-retry": 2}},
 		"one after the other": {func(s *script, _ func(int, string, string)) {

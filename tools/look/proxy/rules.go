@@ -53,9 +53,10 @@ var table = []Finding{
 }
 
 const (
-	inRow      = 2                // consecutive occurrences that a finding needs; loop and steady-retry: one more
-	inLoop     = 10               // writes in a row that are too many for progress in steps
-	longPause  = 10 * time.Second // from this pause on, a retry is slow enough
+	inRow      = 2                      // consecutive occurrences that a finding needs; loop and steady-retry: one more
+	inLoop     = 10                     // writes in a row that are too many for progress in steps
+	longPause  = 10 * time.Second       // from this pause on, a retry is slow enough
+	shortPause = 200 * time.Millisecond // below this, a busy machine hides the growth of a back-off: inLoop retries
 	shortWatch = time.Second
 	mostPaced  = 8 // requests with the same pause that are no coincidence
 	mostPolls  = 10
@@ -83,13 +84,17 @@ func (p *Proxy) judgeWrite(w *write) {
 		by = cmp.Or(w.cause.by, by)
 	}
 	w.steady = row(w.isRetry && w.failed == w.last.failed && w.pause <= w.last.pause*6/5 && w.pause < longPause, w.last.steady)
+	mostSteady := inRow + 1
+	if w.pause < shortPause {
+		mostSteady = inLoop
+	}
 	isHasty := w.failed == "409 Conflict" && isOlder(w.sent.ResourceVersion, p.world.made.of(w.resource+" "+w.now.key()))
 	p.found("no-op-write", w.noOp && w.Method != http.MethodDelete, place, "%s", w.Text)
 	p.found("timestamp-write", isDone && w.onlyTimes, place, "%s", w.Text)
 	p.found("loop", w.echoes >= mostEchoes, place, "%s, %d times in a row", w.Text, w.echoes)
 	p.found("fight", w.undone >= inRow, place, "%s, %d times in a row; undone by %s", w.Text, w.undone+1, by)
 	p.found("own-conflict", isHasty, place, "%s; sent with resourceVersion %s", w.Text, w.sent.ResourceVersion)
-	p.found("steady-retry", w.steady > inRow, place, "%s, %d times with a pause of %s", w.Text, w.steady+2, ago(w.pause))
+	p.found("steady-retry", w.steady >= mostSteady, place, "%s, %d times with a pause of %s", w.Text, w.steady+2, ago(w.pause))
 	delete(f.rejected, w.key())
 	if w.code >= http.StatusBadRequest && !isDone && w.code != http.StatusConflict && w.code != http.StatusNotFound && len(f.rejected) < mostObjects {
 		f.rejected[w.key()] = w
