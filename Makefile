@@ -1,5 +1,4 @@
-# All targets need only Go, make and git. In addition, test-race needs a C compiler, test-page Chromium,
-# and DOWNLOAD=1 curl.
+# All targets need Go, make and git. Also: test-race a C compiler, test-page Chromium, DOWNLOAD=1 curl.
 
 # To use your cluster: make run KUBECONFIG=~/.kube/config
 # Otherwise make starts a local cluster, and does not read your ~/.kube/config.
@@ -19,7 +18,6 @@ endef
 # Before a program that runs in the foreground. Our own cluster is kept up meanwhile.
 KEEP_UP := $(if $(OWN),go -C tools/cluster build -o ../../bin/cluster/cluster . && exec bin/cluster/cluster exec --name byhand --,exec)
 
-# All build tags of tests.
 TAGS := integration,bare,long,mutants,page
 # All modules of this repository. Each is built, tested and linted.
 MODULES := $(dir $(wildcard ./go.mod */go.mod */*/go.mod */*/*/go.mod))
@@ -52,7 +50,6 @@ kubeconfig:
 	@$(if $(OWN),,IFS=:; for file in $$KUBECONFIG; do test ! -s "$$file" || exit 0; done; \
 		echo "no cluster is configured: $$KUBECONFIG does not exist or is empty" >&2; exit 1)
 
-# It imports only the standard library, so it builds quickly.
 bin/replay:
 	@echo "Everything is built, once. First what plays a recorded run meanwhile, in less than a minute:"
 	go build -o $@ ./internal/observe/page/replay
@@ -228,20 +225,18 @@ look: own-cluster ## See what any controller hears, sends and does wrong: make l
 	$(SECOND_TERMINAL)
 	@$(KEEP_UP) bin/look $(LOOK) -- $(CONTROLLER)
 
-# More: go test -tags long -v -timeout 30m -run TestScript ./tools/judge/internal/court, the same by a script
 test-judge: bin/byhand ### See that the judge catches each known bug, and none here (7 minutes)
 	go test -count=1 -tags long -v -timeout 60m -parallel 4 -run '^Test(Mistakes|Mine)$$' ./tools/judge/...
 	@$(MAKE) --no-print-directory judge CONTROLLER='bin/byhand --kubeconfig {kubeconfig}' JUDGE=-quick
 
-# The cluster needs Linux or macOS, and so do the chapters.
+# The core also runs on Windows; the cluster and what starts programs need Linux or macOS.
 lint: ### Check formatting, vet and staticcheck in every module, and other systems
 	@unformatted="$$(gofmt -l $$(git ls-files '*.go'))"; test -z "$$unformatted" || { echo "gofmt would change:" $$unformatted; exit 1; }
 	for module in $(MODULES); do \
 		(cd $$module && go mod tidy -diff && go vet -tags $(TAGS) ./... && go run honnef.co/go/tools/cmd/staticcheck@v0.8.2 -tags $(TAGS) ./...) || exit 1; \
 	done
-	GOOS=darwin go vet ./... && GOOS=windows go vet . ./clientset/... ./informer/... ./controller/...
-	for module in chapters tools/cluster; do (cd $$module && GOOS=darwin go vet ./...) || exit 1; done
-	GOOS=js GOARCH=wasm go vet ./tools/playground/lab/...
+	GOOS=windows go vet . ./clientset/... ./informer/... ./controller/...
+	GOOS=darwin go vet . ./internal/run/... && GOOS=darwin go -C tools/cluster vet ./...
 
 ##@ Targets of earlier versions
 add-kind: SUCCESSOR = go test ./internal/tests/schema, see CONTRIBUTING.md
@@ -250,7 +245,6 @@ compare-quick: SUCCESSOR = make compare FOOS=20 ROUNDS=1
 failover: SUCCESSOR = go test ./kit/leader
 chain: SUCCESSOR = the table in docs/glossary.md
 mine: SUCCESSOR = make new
-cache-cost: SUCCESSOR = the command in chapters/cache/README.md
-apiserver-cost: SUCCESSOR = make chapter CHAPTER=apiserver
+cache-cost apiserver-cost: SUCCESSOR = the commands in chapters/$(@:-cost=)/README.md
 add-kind test-chapters-here test-pizzas test-counts test-glass test-cluster compare-quick failover chain mine cache-cost apiserver-cost:
 	@echo "make $@ is gone. Instead: $(SUCCESSOR)" >&2; exit 1

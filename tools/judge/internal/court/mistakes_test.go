@@ -29,7 +29,7 @@ func TestMistakes(t *testing.T) {
 	}, func(m mistakes.Mistake) []string { return []string{m.Says, m.File} })
 }
 
-// With a script the judge finds mistakes without rules about Foos.
+// With a script the judge finds mistakes without rules about Foos. It takes six minutes, so make test-judge leaves it out.
 func TestScript(t *testing.T) {
 	judges(t, func(m mistakes.Mistake) string { return m.Script }, func(name string) (*stage.Told, []stage.Scenario) {
 		told := stage.Must(anykind.ReadScript("../../script/foos.yaml"))
