@@ -25,7 +25,7 @@ MODULES := $(dir $(wildcard ./go.mod */go.mod */*/go.mod */*/*/go.mod))
 # The targets depend on each other's results, so none run in parallel.
 .NOTPARALLEL:
 .PHONY: help run kubeconfig bin/replay bin/byhand install uninstall samples deploy undeploy site playground \
-	chapter chapter-down chapter-exists exercise new cluster cluster-down own-cluster test test-here test-unit \
+	chapter chapter-down chapter-exists exercise new cluster cluster-down own-cluster test test-here test-readme test-unit \
 	test-all test-chapters test-bare test-page test-race mutants coldstart coldstart-here compare judge look \
 	test-judge lint
 
@@ -81,8 +81,7 @@ undeploy: ### Take the controller away; every Foo stays, with its Deployment
 	@echo "The CRDs are still there, and so is every Foo and Project: make uninstall removes them."
 
 ##@ Site
-# SOURCE=https://… is the public address of the repository's files, and URL=https://… the address of the
-# site, which previews of links need.
+# SOURCE=https://… is the address of the repository's files, URL=https://… the site's, for previews of links.
 SITE ?= bin/site
 site: ### Write the site: picture, playground, sources beside their comments; opens from disk
 	cd tools/site && go run . -out "$(abspath $(SITE))" -source "$(SOURCE)" -url "$(URL)"
@@ -152,16 +151,17 @@ BESIDE := @beside() { trap 'kill $$running' INT TERM; \
 	for command; do sh -c "$$command" & running="$$running $$!"; done; \
 	for process in $$running; do wait $$process || failed=1; done; return $${failed:-0}; }; beside
 
+# While an aggregated API server is down, Kubernetes deletes no namespace. So chapter apiserver has its own cluster.
 test: ## Run the tests: each module's, the core's on a real API server, each chapter's README
-	$(ON_CLUSTER) test-here
-
-# While an aggregated API server is down, Kubernetes deletes no namespace. So the tests of chapter apiserver
-# run together with tests that need no cluster.
-test-here: install
-	$(BESIDE) 'go test -count=1 -tags integration -timeout 30m -parallel 6 ./...' \
-		'cd chapters && go test -count=1 -tags integration -timeout 30m -p 4 -run "^TestReadme$$" $$(go list ./... | grep -v /apiserver$$)'
-	$(BESIDE) 'cd chapters && go test -count=1 -tags integration -run "^TestReadme$$" ./apiserver' \
+	$(BESIDE) '$(ON_CLUSTER) test-here' '$(ON_CLUSTER) test-readme CHAPTERS=./apiserver' \
 		'$(MAKE) --no-print-directory test-unit MODULES="$(filter-out ./,$(MODULES))"'
+
+test-here: install
+	$(BESIDE) 'go test -count=1 -tags integration -timeout 30m -p 4 -parallel 6 ./...' \
+		'$(MAKE) --no-print-directory test-readme CHAPTERS="$(shell cd chapters && go list ./... | grep -v /apiserver$$)"'
+
+test-readme:
+	cd chapters && go test -count=1 -tags integration -timeout 30m -p 4 -run '^TestReadme$$' $(CHAPTERS)
 
 test-unit: ### Run the tests that need no cluster
 	@for module in $(MODULES); do (cd $$module && go test ./...) || exit 1; done
