@@ -34,5 +34,9 @@ func TestReadme(t *testing.T) {
 // TestMistakes: an invalid command line gets one line that says what to do.
 func TestMistakes(t *testing.T) {
 	t.Parallel()
-	chaptertest.Mistakes(t, map[string][]string{`unknown part ["informer"]`: {"--client-go", "fifo,informer"}})
+	p := chaptertest.New(t).Start("--client-go", "fifo,informer")
+	const want = `informer: --client-go: unknown part ["informer"] (see --help)` + "\n"
+	if code := p.Exit(); code != 1 || p.Output() != want {
+		t.Errorf("exit code %d, output %q, want 1, %q", code, p.Output(), want)
+	}
 }
