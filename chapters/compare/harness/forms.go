@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -61,14 +62,12 @@ func (f form) build(ctx context.Context, dir string) error {
 	}
 	replace := map[string]string{}
 	for _, e := range f.edits {
-		edited := filepath.Join(dir, f.name+"-"+filepath.Base(e.file))
-		if _, exists := replace[filepath.Join(target, e.file)]; !exists {
-			err = copyFile(edited, filepath.Join(source, e.file))
-		}
-		if err := errors.Join(err, e.apply(edited)); err != nil {
+		replaced, edited := filepath.Join(target, e.file), filepath.Join(dir, f.name+"-"+filepath.Base(e.file))
+		// A second edit of a file adds to the first.
+		if err := e.apply(cmp.Or(replace[replaced], filepath.Join(source, e.file)), edited); err != nil {
 			return fmt.Errorf("edit %s of %s: %w", e.file, f.pkg, err)
 		}
-		replace[filepath.Join(target, e.file)] = edited
+		replace[replaced] = edited
 	}
 	overlay, err := json.Marshal(map[string]any{"Replace": replace})
 	file := filepath.Join(dir, f.name+".json")
@@ -79,23 +78,15 @@ func (f form) build(ctx context.Context, dir string) error {
 	return err
 }
 
-func copyFile(to, from string) error {
+func (e edit) apply(from, to string) error {
 	text, err := os.ReadFile(from)
-	if err != nil {
-		return err
-	}
-	return os.WriteFile(to, text, 0o644)
-}
-
-func (e edit) apply(file string) error {
-	text, err := os.ReadFile(file)
 	if n := strings.Count(string(text), e.before); err == nil && n != 1 {
 		err = fmt.Errorf("%q is in the file %d times, want 1", e.before, n)
 	}
 	if err != nil {
 		return err
 	}
-	return os.WriteFile(file, []byte(strings.Replace(string(text), e.before, e.after, 1)), 0o644)
+	return os.WriteFile(to, []byte(strings.Replace(string(text), e.before, e.after, 1)), 0o644)
 }
 
 // command returns the process that reconciles the Foos of a cluster. It receives SIGTERM when ctx
