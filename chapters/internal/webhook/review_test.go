@@ -2,10 +2,7 @@ package webhook_test
 
 import (
 	"context"
-	"crypto/tls"
-	"crypto/x509"
 	"errors"
-	"io"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -14,10 +11,7 @@ import (
 	"testing/synctest"
 
 	"example.com/byhand/chapters/internal/webhook"
-	"example.com/byhand/kit/serve"
 )
-
-func echo(_ context.Context, body []byte) (any, error) { return string(body), nil }
 
 func ask(handler http.Handler, method, contentType, body string) (code int, answer string) {
 	request, recorder := httptest.NewRequest(method, "/", strings.NewReader(body)), httptest.NewRecorder()
@@ -40,7 +34,7 @@ func TestReview(t *testing.T) {
 			<-ctx.Done()
 			return nil, ctx.Err()
 		}
-		return echo(ctx, body)
+		return string(body), nil
 	}
 	const json = "application/json"
 	for _, test := range []struct {
@@ -92,38 +86,4 @@ func TestReviewsAtOnce(t *testing.T) {
 			t.Errorf("after them: %d %q, want 200", code, answer)
 		}
 	})
-}
-
-// TestListen: the server speaks TLS, with the certificate, and stops with its context.
-func TestListen(t *testing.T) {
-	certificate, err := serve.NewCertificate([]string{"127.0.0.1"}, serve.Lifetime)
-	if err != nil {
-		t.Fatal(err)
-	}
-	server, err := webhook.Listen("127.0.0.1:0", false, certificate, webhook.Review(echo))
-	if err != nil {
-		t.Fatal(err)
-	}
-	ctx, cancel := context.WithCancel(t.Context())
-	done := make(chan error, 1)
-	go func() { done <- server.Run(ctx) }()
-
-	trusted := x509.NewCertPool()
-	trusted.AppendCertsFromPEM(certificate.Bundle())
-	client := &http.Client{Transport: &http.Transport{TLSClientConfig: &tls.Config{RootCAs: trusted}}}
-	defer client.CloseIdleConnections()
-	response, err := client.Post(server.URL, "application/json", strings.NewReader("review"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	answer, err := io.ReadAll(response.Body)
-	_ = response.Body.Close()
-	if err != nil || string(answer) != `"review"` || response.TLS.Version < tls.VersionTLS12 {
-		t.Errorf("answer %q, error %v, TLS %x", answer, err, response.TLS.Version)
-	}
-
-	cancel()
-	if err := <-done; err != nil {
-		t.Error(err)
-	}
 }
