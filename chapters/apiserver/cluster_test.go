@@ -5,7 +5,6 @@ package main
 import (
 	"fmt"
 	"os"
-	"strings"
 	"testing"
 
 	corev1 "k8s.io/api/core/v1"
@@ -55,17 +54,6 @@ var (
 	namespaceResource   = corev1.SchemeGroupVersion.WithResource("namespaces")
 	clusterRoleResource = rbacv1.SchemeGroupVersion.WithResource("clusterroles")
 )
-
-// shows waits until kubectl prints want.
-func (c *cluster) shows(want string, args ...string) {
-	c.Helper()
-	c.Eventually(strings.Join(args, " "), func() error {
-		if got := c.Kubectl(args...); !strings.Contains(got, want) {
-			return fmt.Errorf("want %q, got\n%s", want, got)
-		}
-		return nil
-	})
-}
 
 // goes waits until an object is gone.
 func (c *cluster) goes(resource dynamic.ResourceInterface, name string) {
