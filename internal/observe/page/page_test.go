@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"log"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -198,5 +199,14 @@ func TestAddresses(t *testing.T) {
 		if _, err := page.Listen(address, trace.Replay(), page.Options{}); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%q: %v, want %q", address, err, want)
 		}
+	}
+}
+
+// A file that is not a recording is rejected with advice. TestRecordingMistakes in package trace has all
+// errors of a recording.
+func TestPlayOfBrokenFile(t *testing.T) {
+	_, err := page.Play(log.New(io.Discard, "", 0), "page_test.go", "127.0.0.1:0", false)
+	if err == nil || !strings.HasPrefix(err.Error(), "page_test.go: line 1 of the recording: ") || !strings.HasSuffix(err.Error(), ": make one with --trace=json") {
+		t.Errorf("error %v, want the line and advice", err)
 	}
 }
