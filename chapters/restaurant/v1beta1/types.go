@@ -1,10 +1,6 @@
 package v1beta1
 
-import (
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-
-	"example.com/byhand/chapters/restaurant/v1alpha1"
-)
+import metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 // Pizza is an order of one pizza.
 type Pizza struct {
@@ -34,9 +30,3 @@ type PizzaTopping struct {
 // MaxQuantity is the maximum number of portions on a pizza, of all toppings together. The schema
 // enforces it, and the conversion needs a limit: v1alpha1 has a string for each portion.
 const MaxQuantity = 20
-
-// Topping and ToppingSpec are the same in both versions.
-type (
-	Topping     = v1alpha1.Topping
-	ToppingSpec = v1alpha1.ToppingSpec
-)
