@@ -171,13 +171,11 @@ func (p *Process) Wait(ctx context.Context) error {
 	}
 }
 
-// Peak is the most memory that a process has held, in bytes: 0 if it has ended. Linux alone says it.
-func Peak(pid int) (bytes uint64) { return memory(pid, "VmHWM") }
-
-// memory is a field of proc(5), status, in bytes.
-func memory(pid int, field string) (bytes uint64) {
+// Peak is the most memory that a process has held, in bytes: 0 if it has ended. Linux alone says it, in
+// proc(5), status.
+func Peak(pid int) (bytes uint64) {
 	status, _ := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
-	_, after, _ := strings.Cut(string(status), "\n"+field+":")
+	_, after, _ := strings.Cut(string(status), "\nVmHWM:")
 	_, _ = fmt.Sscanf(after, "%d kB", &bytes)
 	return bytes * 1024
 }
