@@ -47,8 +47,8 @@ func start(t *testing.T, address string, source *trace.History, o page.Options) 
 }
 
 // send sends a request with headers, given as pairs, and returns the response. "Host" sets the
-// request's host. cancel ends the response.
-func send(t *testing.T, method, url string, headers ...string) (response *http.Response, cancel func()) {
+// request's host.
+func send(t *testing.T, method, url string, headers ...string) *http.Response {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), deadline)
 	t.Cleanup(cancel)
@@ -62,17 +62,17 @@ func send(t *testing.T, method, url string, headers ...string) (response *http.R
 			request.Host = headers[i+1]
 		}
 	}
-	response, err = http.DefaultTransport.RoundTrip(request)
+	response, err := http.DefaultTransport.RoundTrip(request)
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = response.Body.Close() })
-	return response, cancel
+	return response
 }
 
 func ask(t *testing.T, method, url string, headers ...string) (*http.Response, string) {
 	t.Helper()
-	response, _ := send(t, method, url, headers...)
+	response := send(t, method, url, headers...)
 	body, err := io.ReadAll(response.Body)
 	if err != nil {
 		t.Fatal(err)

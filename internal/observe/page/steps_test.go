@@ -28,7 +28,7 @@ type event struct {
 
 func read(t *testing.T, url string, headers ...string) *reader {
 	t.Helper()
-	response, _ := send(t, http.MethodGet, url, headers...)
+	response := send(t, http.MethodGet, url, headers...)
 	if contentType := response.Header.Get("Content-Type"); response.StatusCode != http.StatusOK || contentType != "text/event-stream" {
 		t.Fatalf("%s: %s, %s", url, response.Status, contentType)
 	}
