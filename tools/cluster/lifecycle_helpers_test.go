@@ -3,7 +3,6 @@
 package main
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"maps"
@@ -141,10 +140,10 @@ func (c *testCluster) running(t *testing.T) map[string]int {
 	return running
 }
 
-// wantWhole checks that all programs run, the server serves and, with kwok, there is a node.
+// wantWhole checks that all programs run, the server serves, and there is a node.
 func wantWhole(t *testing.T, c *testCluster) {
 	t.Helper()
-	want := strings.Split(cmp.Or(c.components, wholeControlPlane), ",")
+	want := strings.Split(wholeControlPlane, ",")
 	if got := slices.Sorted(maps.Keys(c.running(t))); !slices.Equal(got, want) {
 		t.Errorf("cluster %s runs %v, want %v", c.name, got, want)
 	}
@@ -152,7 +151,7 @@ func wantWhole(t *testing.T, c *testCluster) {
 		t.Errorf("the API server of %s says %q, want ok", c.name, got)
 	}
 	ready := c.query(t, "get", "nodes", "-o", `jsonpath={.items[*].status.conditions[?(@.type=="Ready")].status}`)
-	if slices.Contains(want, "kwok-controller") && ready != "True" {
+	if ready != "True" {
 		t.Errorf("the nodes of %s are ready: %q, want one True", c.name, ready)
 	}
 }
