@@ -188,10 +188,10 @@ test-bare: install
 test-page: ### Look at the page in a real browser (needs Chromium)
 	cd tools/site/browser && go test -count=1 -tags page -parallel 6 -v -timeout 20m ./...
 
-# The simulation is too slow under the race detector.
-test-race: ### Run the unit tests under the race detector (needs a C compiler)
-	go test -race ./controller/... ./informer/... ./clientset/... ./kit/... $$(go list ./internal/... | grep -v /simulation$$)
-	cd chapters && go test -race ./...
+test-race: ### Run the tests of concurrent code under the race detector (needs a C compiler)
+	CGO_ENABLED=1 go test -race ./controller/... ./informer/... ./clientset/... ./internal/observe/... \
+		./kit/connect ./kit/events ./kit/leader ./kit/metrics ./kit/serve ./kit/testkit
+	cd chapters && CGO_ENABLED=1 go test -race ./apiserver ./at ./cache ./finalizer ./informer ./twokinds
 
 mutants: ### Make small mistakes in the code and see that the tests notice
 	go test -count=1 -tags mutants -timeout 30m ./internal/tests/mutants
@@ -236,7 +236,7 @@ lint: ### Check formatting, vet and staticcheck in every module, and other syste
 		(cd $$module && go mod tidy -diff && go vet -tags $(TAGS) ./... && go run honnef.co/go/tools/cmd/staticcheck@v0.8.2 -tags $(TAGS) ./...) || exit 1; \
 	done
 	GOOS=windows go vet . ./clientset/... ./informer/... ./controller/...
-	GOOS=darwin go vet . ./internal/run/... && GOOS=darwin go -C tools/cluster vet ./...
+	GOOS=darwin go vet ./internal/run/subprocess && cd tools/cluster && GOOS=darwin go vet ./...
 
 ##@ Targets of earlier versions
 add-kind: SUCCESSOR = go test ./internal/tests/schema, see CONTRIBUTING.md
