@@ -180,7 +180,7 @@ func (s *server) podRoot() string {
 	folder := s.TempDir()
 	mounted := filepath.Join(folder, "var", "run", "secrets", "kubernetes.io", "serviceaccount")
 	ca, err := os.ReadFile(s.config.CAFile)
-	_, built := command("env", "CGO_ENABLED=0", "go", "build", "-trimpath", "-ldflags=-s -w", "-o", folder+"/byhand", ".") // as the Dockerfile does
+	_, built := command("env", "CGO_ENABLED=0", "go", "build", "-ldflags=-s -w", "-o", folder+"/byhand", ".") // as the Dockerfile does: without libc
 	err = errors.Join(err, built, os.MkdirAll(mounted, 0o755))
 	for name, content := range map[string]string{"token": s.account().BearerToken, "ca.crt": string(ca), "namespace": deployed} {
 		err = errors.Join(err, os.WriteFile(filepath.Join(mounted, name), []byte(content), 0o644))
