@@ -78,7 +78,7 @@ func build(dir, temp string) (binary string, err error) {
 	if err != nil {
 		return "", err
 	}
-	if output, err := goIn(dir, workspace, "test", "-c", "-ldflags=-w", "-mod=readonly", "-o", binary, "-overlay", overlay, "."); err != nil {
+	if output, err := goIn(dir, workspace, "test", "-c", "-ldflags=-s -w", "-mod=readonly", "-o", binary, "-overlay", overlay, "."); err != nil {
 		wrong := regexp.MustCompile(`\S+\.go:`).FindAllString(output, -1)
 		if strings.Contains(output, name) && !slices.ContainsFunc(wrong, func(file string) bool { return !strings.Contains(file, name) }) {
 			return "", fmt.Errorf("%s: the program must be a package main with: func run(ctx context.Context, config *rest.Config) error", dir)
