@@ -25,8 +25,8 @@ MODULES := $(dir $(wildcard ./go.mod */go.mod */*/go.mod */*/*/go.mod))
 # The targets depend on each other's results, so none run in parallel.
 .NOTPARALLEL:
 .PHONY: help run kubeconfig bin/replay bin/byhand install uninstall samples deploy undeploy site playground \
-	chapter chapter-down chapter-exists exercise new cluster cluster-down own-cluster test test-here test-readme test-unit \
-	test-all test-chapters test-bare test-page test-race mutants coldstart coldstart-here compare judge look \
+	chapter chapter-down chapter-exists exercise new cluster cluster-down own-cluster test test-here test-readme \
+	test-unit test-all test-chapters test-bare test-page test-race mutants coldstart coldstart-here compare judge look \
 	test-judge lint
 
 help: ## Show this help
@@ -153,12 +153,12 @@ BESIDE := @beside() { trap 'kill $$running' INT TERM; \
 
 # While an aggregated API server is down, Kubernetes deletes no namespace. So chapter apiserver has its own cluster.
 test: ## Run the tests: each module's, the core's on a real API server, each chapter's README
-	$(BESIDE) '$(ON_CLUSTER) test-here' '$(ON_CLUSTER) test-readme CHAPTERS=./apiserver' \
-		'$(MAKE) --no-print-directory test-unit MODULES="$(filter-out ./,$(MODULES))"'
+	$(BESIDE) '$(ON_CLUSTER) test-here' '$(ON_CLUSTER) test-readme CHAPTERS=./apiserver'
 
 test-here: install
 	$(BESIDE) 'go test -count=1 -tags integration -timeout 30m -p 4 -parallel 6 ./...' \
-		'$(MAKE) --no-print-directory test-readme CHAPTERS="$(shell cd chapters && go list ./... | grep -v /apiserver$$)"'
+		'$(MAKE) --no-print-directory test-readme CHAPTERS="$(shell cd chapters && go list ./... | grep -v /apiserver$$)"' \
+		'$(MAKE) --no-print-directory test-unit MODULES="$(filter-out ./,$(MODULES))"'
 
 test-readme:
 	cd chapters && go test -count=1 -tags integration -timeout 30m -p 4 -run '^TestReadme$$' $(CHAPTERS)
