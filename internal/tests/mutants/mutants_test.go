@@ -224,11 +224,10 @@ func TestMutants(t *testing.T) {
 			if alone[i] != nil {
 				programs = mistake.Build(t, root, alone[i], m.pkg)
 			}
-			output, err := run(root, programs, m.pkg, m.test, strconv.Itoa(i))
-			for range 2 {
-				if err == nil { // On a busy machine a late event can repair what the mistake breaks.
-					output, err = run(root, programs, m.pkg, m.test, strconv.Itoa(i))
-				}
+			var output []byte
+			var err error
+			for try := 0; try < 3 && err == nil; try++ { // On a busy machine a late event can repair what the mistake breaks.
+				output, err = run(root, programs, m.pkg, m.test, strconv.Itoa(i))
 			}
 			switch {
 			case err == nil:
