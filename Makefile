@@ -229,7 +229,7 @@ test-judge: bin/byhand ### See that the judge catches each known bug, and none h
 	go test -count=1 -tags long -v -timeout 60m -parallel 4 -run '^Test(Mistakes|Mine)$$' ./tools/judge/...
 	@$(MAKE) --no-print-directory judge CONTROLLER='bin/byhand --kubeconfig {kubeconfig}' JUDGE=-quick
 
-# The core also runs on Windows; the cluster and what starts programs need Linux or macOS.
+# The core also compiles for Windows. The cluster, and code that starts programs, needs Linux or macOS.
 lint: ### Check formatting, vet and staticcheck in every module, and other systems
 	@unformatted="$$(gofmt -l $$(git ls-files '*.go'))"; test -z "$$unformatted" || { echo "gofmt would change:" $$unformatted; exit 1; }
 	for module in $(MODULES); do \
