@@ -52,7 +52,7 @@ var client = http.Client{Timeout: deadline}
 func TestRun(t *testing.T) {
 	s := newServer(t)
 	s.add(projects+"project", replicas(1))
-	s.add(deployments+"taken", replicas(1))
+	s.add(deployments+"other", replicas(1))
 	p := s.start("--resync", "0") // Nothing happens without an event.
 	p.serves("informers", "/readyz?verbose", `\+]leader-election ok`, `\+]informer/foos.samplecontroller.k8s.io ok`, `\+]informer/deployments.apps ok`)
 	p.prints("WaitForSync", "in memory: 0 foos.samplecontroller.k8s.io, 1 deployments.apps")
@@ -64,16 +64,11 @@ func TestRun(t *testing.T) {
 	s.sends("Reconciler: a Foo is created", "POST deployments", "PUT foos/foo/status")
 	p.prints("observe.Requests, observe.Reconcile", `sent     POST .*/deployments → 201 Created  \(for Foo default/foo\)`)
 	p.prints("handler of Deployments", "added    Deployment default/one: of Foo foo, 0 of 1 available")
-	s.edit(deployments+"one", "status", available(1))
+	s.edit(deployments+"one", "status", map[string]any{"replicas": int64(1), "updatedReplicas": int64(1), "availableReplicas": int64(1), "observedGeneration": int64(9)})
 	s.sends("handler of Deployments: its Pods run", "PUT foos/foo/status")
 	p.prints("handler of Foos", "wants Deployment one, replicas 1; Ready True") // An earlier change would cause a Conflict.
-	s.edit(foos+"foo", "spec", wants("taken"))
-	s.sends("handler of Foos: it names a Deployment that it does not control", "PUT foos/foo/status")
-	s.edit(deployments+"one", "status", available(0))
-	s.sends("EnqueueOwner: a Deployment changes that the Foo controls and no longer names", "PUT foos/foo/status")
-	p.serves("Reconcile: it has returned", "/metrics", `workqueue_depth{name="foo"} 0`, `controller_runtime_active_workers{controller="foo"} 0`) // From now on only FoosNaming adds the key.
-	s.Delete(deployments+"taken", "")
-	s.sends("FoosNaming: the Deployment that the Foo names is deleted", "GET foos/foo", "POST deployments", "GET foos/foo", "GET deployments/taken", "DELETE deployments/one", "PUT foos/foo/status")
+	s.edit(foos+"foo", "spec", wants("two"))
+	s.sends("Reconciler: a Foo is renamed", "GET foos/foo", "POST deployments", "GET foos/foo", "GET deployments/two", "DELETE deployments/one", "PUT foos/foo/status")
 	s.edit(projects+"project", "spec", replicas(4))
 	p.prints("handler of Projects", "changed  Project default/project: replicas 4")
 	s.Delete(projects+"project", "")
@@ -85,13 +80,13 @@ func TestRun(t *testing.T) {
 			events = append(events, fmt.Sprint(e.Object["reportingController"], " ", e.Object["reason"]))
 		}
 		slices.Sort(events)
-		return differ(events, "[byhand Created byhand Created byhand Deleted byhand NameTaken]")
+		return differ(events, "[byhand Created byhand Created byhand Deleted]")
 	})
 	if strings.Contains(p.output(), "/events") {
 		t.Error("events.Start, observe.Requests: the requests for Events are in the log")
 	}
 	p.serves("election.Healthy", "/healthz?verbose", `\+]leader-election ok`)
-	p.serves("metrics", "/metrics", `informer_store_objects{group="apps",resource="deployments"} 1`, `controller_runtime_max_concurrent_reconciles{controller="foo"} 16`,
+	p.serves("metrics", "/metrics", `informer_store_objects{group="apps",resource="deployments"} 2`, `controller_runtime_max_concurrent_reconciles{controller="foo"} 16`,
 		`controller_runtime_reconcile_total{controller="foo",result="success"} [1-9]`, `workqueue_adds_total{name="foo"} [1-9]`)
 	p.serves("without --pprof", "/debug/pprof/", "404")
 
@@ -386,10 +381,6 @@ func replicas(n int64) map[string]any { return map[string]any{"replicas": n} }
 
 func wants(deployment string) map[string]any {
 	return map[string]any{"deploymentName": deployment, "replicas": int64(1)}
-}
-
-func available(replicas int64) map[string]any {
-	return map[string]any{"replicas": int64(1), "updatedReplicas": int64(1), "availableReplicas": replicas, "observedGeneration": int64(9)}
 }
 
 func holder(lease *unstructured.Unstructured) string {

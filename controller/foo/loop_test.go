@@ -11,9 +11,11 @@ import (
 	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	utilruntime "k8s.io/apimachinery/pkg/util/runtime"
 	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/tools/cache"
 
 	"example.com/byhand/api/samplecontroller.k8s.io/v1alpha1"
 	"example.com/byhand/clientset"
@@ -21,6 +23,33 @@ import (
 	"example.com/byhand/controller/foo"
 	"example.com/byhand/internal/tests/quiet"
 )
+
+// An event of a Foo, of a Deployment that it controls, and of the Deployment that it names enqueues the Foo.
+func TestNewInformers(t *testing.T) {
+	w := converged(t, 1)
+	queue := controller.NewQueue("")
+	defer queue.ShutDown()
+	foos, deployments := foo.NewInformers(w.client, kubernetes.NewForConfigOrDie(w.api.Config()), "", 0, queue)
+	object, owned, named := w.foo("foo"), w.deployment("deployment"), w.deployment("deployment")
+	owned.Name, named.OwnerReferences = "former-name", nil
+	if err := foos.Store.Add(object); err != nil {
+		t.Fatal(err)
+	}
+	for _, test := range []struct {
+		handler cache.ResourceEventHandler
+		object  metav1.Object
+	}{{&foos.Handler, object}, {&deployments.Handler, owned}, {&deployments.Handler, named}} {
+		test.handler.OnDelete(test.object)
+		if queue.Len() != 1 {
+			t.Errorf("after an event of %s the queue has %d keys, want 1", test.object.GetName(), queue.Len())
+			continue
+		}
+		key, _ := queue.Get()
+		if queue.Done(key); key != fooKey {
+			t.Errorf("an event of %s enqueues %s", test.object.GetName(), key)
+		}
+	}
+}
 
 func init() { utilruntime.ErrorHandlers = nil }
 
