@@ -1,4 +1,4 @@
-// Command cache caches Secrets in every possible way, and prints the cost of each.
+// Command cache reads Secrets in 13 ways, and prints the cost of each.
 //
 //	cd chapters && go run ./cache --kubeconfig FILE
 //
