@@ -24,6 +24,8 @@ import (
 	"example.com/byhand/internal/tests/quiet"
 )
 
+func init() { utilruntime.ErrorHandlers = nil }
+
 // An event of a Foo, of a Deployment that it controls, and of the Deployment that it names enqueues the Foo.
 func TestNewInformers(t *testing.T) {
 	w := converged(t, 1)
@@ -50,8 +52,6 @@ func TestNewInformers(t *testing.T) {
 		}
 	}
 }
-
-func init() { utilruntime.ErrorHandlers = nil }
 
 // Informers, queue and workers with an API server: under any lasting fault the writes of one object
 // become rare and the status reports it. When the fault ends, the Foo gets its Deployment.
